@@ -1,0 +1,58 @@
+"""The seam between the worker loop and what does the work: a backend is a function that runs in a child process.
+
+The loop hands an `Order` to a child; the child calls the backend's function for the order's kind and profile; the
+function writes one file into `workdir` and says what it made. It may run for minutes: it reports progress, and is
+ended with its process when it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from animastor.media.types import Structure
+
+
+class FailureType(StrEnum):
+    """How a failure is treated (CONTRACT 9)."""
+
+    TRANSIENT = "transient"
+    INFRASTRUCTURE = "infrastructure"
+    PERMANENT = "permanent"
+    MISCONFIGURED = "misconfigured"
+    ORCHESTRATION = "orchestration"
+
+
+class BackendError(Exception):
+    """Raised by a backend that cannot make what was ordered. `code` is a stable reason, the message is for people."""
+
+    def __init__(self, type: FailureType, code: str, message: str) -> None:  # noqa: A002 - the contract's word
+        super().__init__(message)
+        self.type = type
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One piece of work: the hashed structure, and where the bytes of its input artifacts lie (checksum -> file)."""
+
+    media: str
+    kind: str
+    structure: Structure
+    inputs: Mapping[str, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """A finished file in the work directory. `notes` is what only the backend knows (such as a measured gain)."""
+
+    path: Path
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+Progress: TypeAlias = Callable[[float], None]  # a number that grows while work goes on, 0..1
+Backend: TypeAlias = Callable[[Order, Path, Progress], Produced]
