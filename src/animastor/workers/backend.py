@@ -9,21 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from animastor.media.types import Structure
-
-
-class FailureType(StrEnum):
-    """How a failure is treated (CONTRACT 9)."""
-
-    TRANSIENT = "transient"
-    INFRASTRUCTURE = "infrastructure"
-    PERMANENT = "permanent"
-    MISCONFIGURED = "misconfigured"
-    ORCHESTRATION = "orchestration"
+from animastor.protocol import FailureType
 
 
 class BackendError(Exception):

@@ -1,0 +1,781 @@
+"""The two ports of the engine, and every frozen value that crosses them.
+
+`Storage` is the truth: each method is one transaction with its journal rows. `Coordination` is disposable: each
+method is one atomic step for its whole batch (DESIGN, the two ports). Both are batch-first: a method takes and gives
+sequences, and the n-th answer belongs to the n-th question. Implementations: `storage` (SQLite and PostgreSQL) and
+`coordination` (memory; Redis).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from animastor.books.model import Book, BookHead
+from animastor.engine.reasons import JournalType, Reason
+from animastor.engine.states import RequestState, State, Wait
+from animastor.media.types import ContentSettings, Dependency, Facts, Previous, Structure
+from animastor.protocol import (
+    Answer,
+    AssetId,
+    BookKey,
+    Claim,
+    DispatchId,
+    FailureType,
+    Job,
+    JobId,
+    Pair,
+    Running,
+    Uploaded,
+    Worker,
+)
+
+# --- Coordination ---
+
+
+class Circuit(StrEnum):
+    """The state of a breaker (CONTRACT 9)."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half_open"
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitChange:
+    """A breaker moved; for the journal."""
+
+    pair: Pair
+    before: Circuit
+    after: Circuit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An asset that would like to start. `retrying`: failure types of those of its parts that have attempts."""
+
+    asset: AssetId
+    book_key: BookKey
+    pair: Pair
+    dispatch_id: DispatchId
+    retrying: frozenset[FailureType] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Granted (with a lease of 15 s), or refused with the first reason in the order of CONTRACT 5."""
+
+    granted: bool
+    reason: Reason = Reason.GRANTED
+    circuit: CircuitChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A dispatch that the database says is current, whose lease is to be renewed."""
+
+    asset: AssetId
+    book_key: BookKey
+    pair: Pair
+    dispatch_id: DispatchId
+
+
+class Renewal(StrEnum):
+    """What renewing did. `no_job`: it has no live job and no lease, so nothing was granted."""
+
+    RENEWED = "renewed"
+    REATTACHED = "reattached"
+    LOST = "lost"  # another dispatch holds the asset, or this one has been released
+    NO_JOB = "no_job"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A dispatch that is over; releasing it may be repeated and may find nothing."""
+
+    asset: AssetId
+    dispatch_id: DispatchId
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A live lease: `remaining` seconds until it dies by itself."""
+
+    asset: AssetId
+    book_key: BookKey
+    pair: Pair
+    dispatch_id: DispatchId
+    remaining: float
+    permit: bool = False
+
+
+class JobState(StrEnum):
+    """Where a job is."""
+
+    QUEUED = "queued"
+    DELAYED = "delayed"
+    CLAIMED = "claimed"
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """A job as the queue sees it. `live` is the contract's word (section 6)."""
+
+    job_id: JobId
+    asset: AssetId
+    dispatch_id: DispatchId
+    fence: int
+    input_hash: str
+    kind: str
+    state: JobState
+    live: bool
+    stopping: bool
+    claim_no: int
+    worker: str
+    due_at: float
+    progress: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which leases or jobs: each given field narrows; none given is everything."""
+
+    assets: Collection[AssetId] | None = None
+    dispatches: Collection[DispatchId] | None = None
+    book_key: BookKey | None = None
+    pair: Pair | None = None
+
+
+class Enqueued(StrEnum):
+    """What became of a job (CONTRACT 5, 7). `held`: the running one was told to stop; the new waits for its end."""
+
+    STORED = "stored"
+    RELABELLED = "relabelled"
+    HELD = "held"
+    NO_ACTIVE_DISPATCH = "no_active_dispatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a claim ended. The breaker is fed when `called_backend`; merges and cache hits never feed it.
+
+    `requeue_at`: the same job goes back to the queue, not before that time (0: at once); None: the job is over.
+    `counted` is False for a failure that is nobody's fault (hand-back, misconfigured).
+    """
+
+    job_id: JobId
+    claim_no: int
+    worker: str
+    failure: FailureType | None = None
+    called_backend: bool = True
+    counted: bool = True
+    requeue_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """`present`: the claim was the job's present one, labelled with this dispatch and fence; else `stale_claim`."""
+
+    present: bool
+    dispatch_id: DispatchId | None = None
+    fence: int = 0
+    circuit: CircuitChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LostClaim:
+    """A claim that a sweep ended: `reason` is `worker_silent` or `job_timeout`; the job is queued again, or dropped."""
+
+    job: Job
+    claim_no: int
+    worker: str
+    reason: Reason
+    requeued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairStatus:
+    """What dispatching asks before it asks the database: how many more may start, and for whom there is nobody."""
+
+    pair: Pair
+    quota: int
+    leases: int
+    circuit: Circuit
+    profiles: frozenset[str]  # served by an able worker of the lane
+    circuit_until: float = 0.0  # when an open breaker lets a test through
+
+    @property
+    def free(self) -> int:
+        """Slots that are free."""
+        return max(0, self.quota - self.leases)
+
+
+class Coordination(Protocol):
+    """Leases, quotas, breakers, budgets and the queue. Disposable: nothing here is needed for correctness."""
+
+    async def admit(self, candidates: Sequence[Candidate]) -> Sequence[Admission]:
+        """Breaker, duplicate, quota, budget, lease: one atomic step, in the order of CONTRACT 5."""
+        ...
+
+    async def renew(self, held: Sequence[Held]) -> Sequence[Renewal]:
+        """Re-pin the leases of current dispatches with a live job; grant again what was lost (CONTRACT 6)."""
+        ...
+
+    async def grant(self, held: Sequence[Held]) -> Sequence[Renewal]:
+        """As `renew`, for a current dispatch without any job that is about to enter its merge (CONTRACT 6)."""
+        ...
+
+    async def release(self, ended: Sequence[Ended]) -> Sequence[bool]:
+        """Free lease, slot and permit; drop queued and delayed jobs, mark running ones stop. True: found something."""
+        ...
+
+    async def leases(self, of: Selection) -> Sequence[Lease]:
+        """The live leases of a selection, from an index."""
+        ...
+
+    async def jobs(self, of: Selection) -> Sequence[JobStatus]:
+        """The jobs of a selection, from an index."""
+        ...
+
+    async def pairs(self, pairs: Sequence[Pair]) -> Sequence[PairStatus]:
+        """Quota, leases, breaker and served profiles of pairs."""
+        ...
+
+    async def enqueue(self, jobs: Sequence[Job]) -> Sequence[Enqueued]:
+        """Store or re-label jobs; pins the dispatch's lease to its full length; refused without a live lease."""
+        ...
+
+    async def register(self, worker: Worker) -> Sequence[str]:
+        """Make a worker known, or known again. Gives the profiles that nobody served before."""
+        ...
+
+    async def deregister(self, worker: Worker) -> None:
+        """The worker is gone. Its claims stay until they are handed back, settled or swept."""
+        ...
+
+    async def claim(self, worker: Worker, limit: Mapping[str, int], wait: timedelta) -> Sequence[Claim]:
+        """Up to `limit[profile]` jobs of each profile, book by book; waits for the first (tickets are empty here)."""
+        ...
+
+    async def heartbeat(self, worker: Worker, running: Sequence[Running]) -> Sequence[Answer]:
+        """Keep claims alive; told `stop` by label, whatever the worker holds."""
+        ...
+
+    async def settle(self, verdicts: Sequence[Verdict]) -> Sequence[Settled]:
+        """End claims, feed breaker, budgets and quarantine, queue again where the verdict says so."""
+        ...
+
+    async def reregister(self, claims: Sequence[tuple[Claim, str]]) -> None:
+        """Make claims (with their worker's key) known again after the store was lost; known ones stay as they are."""
+        ...
+
+    async def discard(self, of: Selection) -> int:
+        """Drop queued and delayed jobs of a selection and mark running ones stop; how many were touched."""
+        ...
+
+    async def discard_jobs(self, jobs: Sequence[JobId]) -> int:
+        """The same for exact jobs."""
+        ...
+
+    async def sweep(self) -> Sequence[LostClaim]:
+        """End silent and overdue claims; move due delayed jobs; forget what has expired."""
+        ...
+
+    async def era(self) -> int | None:
+        """The era that the store holds, or None when it has lost it."""
+        ...
+
+    async def set_era(self, era: int) -> None:
+        """Write the era that the database gave; claim numbers start behind it."""
+        ...
+
+    async def serving(self) -> None:
+        """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
+        ...
+
+    def wake(self) -> None:
+        """Something may be claimed or dispatched now."""
+        ...
+
+
+# --- Storage: content ---
+
+
+@dataclass(frozen=True, slots=True)
+class SavedBook:
+    """An import or edit that is committed. Counts are of scenes; `unchanged`: nothing was written."""
+
+    book_key: BookKey
+    revision: int
+    added: int
+    changed: int
+    removed: int
+    unchanged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BookRow:
+    """A stored book in a list."""
+
+    book_key: BookKey
+    book_id: str
+    title: str
+    language: str
+    source: str
+    source_key: str
+    source_sha256: str
+    revision: int
+    scenes: int
+
+
+@dataclass(frozen=True, slots=True)
+class BookContext:
+    """What all plans of a book read, at one revision."""
+
+    book_key: BookKey
+    book_id: str
+    revision: int
+    head: BookHead
+    settings: ContentSettings
+    disabled: frozenset[str] = frozenset()  # media types switched off (CONTRACT 15)
+
+
+# --- Storage: plans and dispatches ---
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """An asset that is due, or whose plan is older than what it may read; with everything that its plan reads."""
+
+    asset: AssetId
+    book_key: BookKey
+    revision: int  # of the book: which BookContext belongs to it
+    chapter_id: str
+    scene_id: str
+    media: str
+    lane: str
+    state: State
+    plan_seq: int
+    scene: Mapping[str, Any]  # the scene's stored JSON (books.codec)
+    takes: Mapping[str, int]
+    dependencies: Mapping[str, Dependency]
+    previous: tuple[Previous, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DueWalk:
+    """A round of the fair walk: what is due, in the order (n-th of its book, book), and the book served last."""
+
+    rows: Sequence[PlanRow]
+    last_book: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A wanted part as it is stored. `params` is the hashed structure."""
+
+    hash: str
+    kind: str
+    unit_ids: tuple[str, ...]
+    params: Structure
+    inputs: tuple[str, ...]
+    profile: str
+    estimate_s: float
+    work: float
+
+
+@dataclass(frozen=True, slots=True)
+class StorePlan:
+    """A plan to store for an asset, made from `plan_seq`. Waiting: `waiting_on` names media types; no parts."""
+
+    asset: AssetId
+    plan_seq: int
+    wanted_hash: str = ""
+    parts: tuple[PartRow, ...] = ()
+    merge: PartRow | None = None  # the merge as a part of its own; None for a media type without a merge step
+    waiting_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobSource:
+    """A wanted part that is not there, with what its job needs. A merge has the parts' checksums as inputs."""
+
+    hash: str
+    kind: str
+    params: Structure
+    inputs: tuple[str, ...]
+    profile: str
+    not_before: float
+    retry_of: FailureType | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStored:
+    """What storing a plan did.
+
+    `reason`: GRANTED (stored, to be dispatched or replanned), EMPTY/RESTORED/REUSED (READY without work), STALE_PLAN
+    (the content moved on: plan again later), WAITING_ON (wait bits set, or the running dispatch was ended: `ended`).
+    `missing`: jobs wanted now (parts, or the merge when all parts are in). For a GENERATING asset `dropped` lists the
+    job hashes no longer wanted.
+    """
+
+    asset: AssetId
+    reason: Reason
+    state: State
+    missing: tuple[JobSource, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()  # (kind, hash)
+    ended: Ended | None = None
+    dispatch_id: DispatchId | None = None
+    fence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """PENDING → GENERATING for an admitted candidate, if its stored plan is still the one of `plan_seq`."""
+
+    asset: AssetId
+    dispatch_id: DispatchId
+    plan_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Begun with its fence; or not, and then it never was a dispatch."""
+
+    asset: AssetId
+    dispatch_id: DispatchId
+    begun: bool
+    fence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A GENERATING asset, as keeper and reconciliation see it. `missing` as in `PlanStored`."""
+
+    asset: AssetId
+    book_key: BookKey
+    book_id: str
+    chapter_id: str
+    scene_id: str
+    media: str
+    lane: str
+    dispatch_id: DispatchId
+    fence: int
+    missing: tuple[JobSource, ...]
+
+
+# --- Storage: results and ends ---
+
+
+@dataclass(frozen=True, slots=True)
+class PartResult:
+    """A result whose bytes were checked: the part or merge with this hash is `uploaded`."""
+
+    asset: AssetId
+    hash: str
+    kind: str
+    dispatch_id: DispatchId
+    fence: int
+    claim_no: int
+    uploaded: Uploaded
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What the database made of a result.
+
+    `reason`: ACCEPTED, ALREADY_ACCEPTED, LATE_ACCEPT, STALE_PART, STALE_VERSION, UNKNOWN_PART, ARTIFACT_GONE.
+    `merge`: all parts are in; this is the merge to enqueue under (`current`, `fence`). `ended`: the asset's dispatch
+    ended in this transaction (READY or FAILED). `replan`: the merge lost against an edit.
+    """
+
+    reason: Reason
+    asset: AssetId
+    current: DispatchId | None = None
+    fence: int = 0
+    merge: JobSource | None = None
+    ended: Ended | None = None
+    replan: bool = False
+    ready: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartFailure:
+    """A failure of the present claim of a part. `jitter` in [0, 1) is the draw for the back-off."""
+
+    asset: AssetId
+    hash: str
+    kind: str
+    claim_no: int
+    failure: FailureType
+    code: str
+    message: str
+    worker: str
+    jitter: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """COUNTED (retry at `not_before`, or `lost`), or STALE_CLAIM. `ended`: the asset FAILED, or waits for retry."""
+
+    reason: Reason
+    asset: AssetId
+    lost: bool = False
+    not_before: float = 0.0
+    ended: Ended | None = None
+    merge: JobSource | None = None
+    current: DispatchId | None = None
+    fence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RollBack:
+    """End a dispatch as cancelled: its asset is PENDING if covered, else DIRTY. `delay_s` sets the back-off bit."""
+
+    asset: AssetId
+    dispatch_id: DispatchId
+    reason: str
+    delay_s: float = 0.0
+    wait: Wait = field(default=Wait(0))
+
+
+# --- Storage: requests, journal, artifacts ---
+
+
+class ScopeKind(StrEnum):
+    """How much of a book a request is for (CONTRACT 10)."""
+
+    WHOLE_BOOK = "whole_book"
+    CHAPTER = "chapter"
+    FROM_SCENE = "from_scene"
+    SCENE = "scene"
+    UNITS = "units"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A part of a book, by its own ids."""
+
+    kind: ScopeKind = ScopeKind.WHOLE_BOOK
+    chapter_id: str = ""
+    scene_id: str = ""
+    unit_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewRequest:
+    """What a person asks for. `media` is closed under `requires` already. `kind` is `make` for the main job."""
+
+    book_key: BookKey
+    scope: Scope
+    media: tuple[str, ...]
+    idempotency_key: str
+    kind: str = "make"
+    priority: int = 0
+    rebuild: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """A request and where it stands."""
+
+    request_id: int
+    book_key: BookKey
+    scope: Scope
+    media: tuple[str, ...]
+    state: RequestState
+    kind: str
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An opened request (or the first one with its key), and the earlier `make` requests that it superseded."""
+
+    request: RequestRow
+    superseded: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A chunk of at most 1,000 assets was entered; `done` when the cursor has passed the scope."""
+
+    entered: int
+    done: bool
+    state: RequestState
+
+
+@dataclass(frozen=True, slots=True)
+class MediaProgress:
+    """Counts of one media type within a request's scope. Parts include merges; estimates are marked by `estimated`.
+
+    `work_*` are in the media type's own units (characters, pictures, frames), for the time left.
+    """
+
+    media: str
+    assets: int
+    ready: int
+    failed: int
+    pending: int
+    generating: int
+    dirty: int
+    parts_planned: int
+    parts_ready: int
+    parts_lost: int
+    unplanned: int
+    work_planned: float
+    work_ready: float
+
+
+@dataclass(frozen=True, slots=True)
+class RequestProgress:
+    """Where a request stands; the one place that progress comes from (CONTRACT 10)."""
+
+    request: RequestRow
+    fraction: float
+    media: tuple[MediaProgress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """A row of the journal. `observed` rows tell what happened in the coordination store, after the fact."""
+
+    at: float
+    asset: AssetId | None
+    type: JournalType
+    state: State | None
+    reason: str
+    dispatch_id: str | None = None
+    actor: str = ""
+    observed: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneExport:
+    """A scene in reading order with what an export needs: per media type the artifact and facts, current or not."""
+
+    chapter_id: str
+    chapter_title: str
+    scene_id: str
+    title: str
+    scene: Mapping[str, Any]
+    media: Mapping[str, AssetExport]
+
+
+@dataclass(frozen=True, slots=True)
+class AssetExport:
+    """An asset as an export sees it. `artifact` is None when there never was one, or it is empty."""
+
+    state: State
+    current: bool
+    artifact: str | None
+    suffix: str
+    facts: Mapping[str, Any]
+    error: str = ""
+
+
+class Storage(Protocol):
+    """The truth. Every method is one transaction with its journal rows, and may be repeated with the same ids."""
+
+    # content ------------------------------------------------------------------------------------------------------
+    async def save_book(  # import or edit: content, plan_seq of what may be touched, rows locked in order
+        self, book: Book, *, settings: ContentSettings | None, source: str, source_key: str, source_sha256: str
+    ) -> SavedBook: ...
+    async def load_book(self, book_key: BookKey) -> Book: ...
+    async def find_book(self, *, book_id: str = "", source_key: str = "") -> BookRow | None: ...
+    async def books(self) -> Sequence[BookRow]: ...
+    async def contexts(self, books: Collection[BookKey]) -> Sequence[BookContext]: ...
+    async def save_settings(self, book_key: BookKey, settings: ContentSettings) -> SavedBook: ...
+
+    # plans and dispatches -----------------------------------------------------------------------------------------
+    async def due(self, pair: Pair, limit: int, each: int, after_book: int) -> DueWalk: ...
+    async def unplanned(self, limit: int) -> Sequence[PlanRow]: ...  # DIRTY, READY, FAILED, GENERATING
+    async def plan_rows(self, assets: Sequence[AssetId]) -> Sequence[PlanRow]: ...
+    async def store_plans(self, plans: Sequence[StorePlan]) -> Sequence[PlanStored]: ...
+    async def begin(self, begins: Sequence[Begin]) -> Sequence[Begun]: ...
+    async def set_waits(self, assets: Sequence[AssetId], wait: Wait, reason: str) -> None: ...
+    async def clear_no_worker(self, profiles: Collection[str]) -> int: ...
+    async def wake_later(self) -> float | None: ...  # clears back-off bits that are due; when the next one comes
+
+    # results and ends ---------------------------------------------------------------------------------------------
+    async def accept(self, results: Sequence[PartResult]) -> Sequence[Accepted]: ...
+    async def count_failures(self, failures: Sequence[PartFailure]) -> Sequence[Counted]: ...
+    async def withdraw(self, asset: AssetId, artifacts: Collection[str]) -> None: ...  # parts that do not decode
+    async def roll_back(self, endings: Sequence[RollBack]) -> Sequence[Ended | None]: ...
+    async def fail_assets(self, assets: Sequence[AssetId], reason: str, message: str) -> Sequence[Ended | None]: ...
+    async def unreleased(self, limit: int) -> Sequence[Ended]: ...
+    async def mark_released(self, ended: Sequence[Ended]) -> None: ...
+    async def active(self, after: int, limit: int) -> Sequence[Active]: ...  # GENERATING, by asset id
+    async def active_of(self, assets: Sequence[AssetId]) -> Sequence[Active]: ...
+
+    # requests -----------------------------------------------------------------------------------------------------
+    async def open_request(self, new: NewRequest) -> Opened: ...
+    async def enter(self, request_id: int, limit: int) -> Entered: ...
+    async def preparing(self) -> Sequence[RequestRow]: ...
+    async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]: ...
+    async def close_request(self, request_id: int, state: RequestState) -> bool: ...
+    async def sweep_uncovered(self, request_id: int, limit: int) -> Sequence[Ended]: ...  # empty: nothing is left
+    async def uncovered(self) -> Sequence[int]: ...  # ended requests whose sweep was interrupted
+    async def finish_requests(self) -> Sequence[RequestRow]: ...  # those that nothing is left of: done
+    async def progress(self, request_id: int) -> RequestProgress: ...
+
+    # journal, artifacts, numbers ----------------------------------------------------------------------------------
+    async def observe(self, rows: Sequence[JournalRow]) -> None: ...
+    async def journal(
+        self, *, asset: AssetId | None = None, after: int = 0, limit: int = 1000
+    ) -> Sequence[JournalRow]: ...
+    async def export_rows(self, book_key: BookKey, scope: Scope) -> Sequence[SceneExport]: ...
+    async def artifact_suffix(self, checksums: Collection[str]) -> Mapping[str, str]: ...
+    async def artifacts_after(
+        self, after: str, limit: int
+    ) -> Sequence[tuple[str, str, int]]: ...  # checksum, suffix, size
+    async def bytes_missing(self, checksums: Collection[str]) -> int: ...  # READY that used them → DIRTY/PENDING
+    async def collectable(self, limit: int) -> Sequence[tuple[str, str]]: ...  # marked for collecting by this call
+    async def collected(self, checksums: Collection[str]) -> None: ...
+    async def raise_era(self) -> int: ...
+    async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]: ...  # key id -> (secret, created)
+    async def add_ticket_key(self, key_id: str, secret: bytes) -> None: ...
+
+
+# --- Artifacts, checks ---
+
+
+class ArtifactStoreUnavailableError(Exception):
+    """Raised when the store's sentinel cannot be read: no state changes, no admissions (CONTRACT 11)."""
+
+
+class ArtifactStore(Protocol):
+    """Bytes by checksum. Immutable: what is there under a checksum is whole."""
+
+    async def put(self, source: Path, suffix: str) -> tuple[str, int]:
+        """Take a finished file in (temporary name, fsync, rename; moved when on the same disk): (checksum, size)."""
+        ...
+
+    async def path(self, checksum: str, suffix: str) -> Path | None:
+        """A readable file with these bytes, or None when they are positively absent.
+
+        Raises `ArtifactStoreUnavailableError`.
+        """
+        ...
+
+    async def delete(self, checksum: str, suffix: str) -> None:
+        """Remove the bytes; absent is fine."""
+        ...
+
+    async def check(self) -> Reason | None:
+        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW, or None when all is well."""
+        ...
+
+
+class Checker(Protocol):
+    """Decides whether bytes are as ordered, outside the process that keeps time (decoding happens in a child)."""
+
+    async def check(self, media: str, kind: str, structure: Structure, path: Path) -> tuple[Facts, str | None]:
+        """The probed facts, and one sentence when the bytes are not what was ordered."""
+        ...
