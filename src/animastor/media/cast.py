@@ -1,0 +1,121 @@
+"""Who is shown in a unit. Pictures of a unit, and only those, depend on the passports of these characters.
+
+The rule, in order:
+1. the speaker, also when the book has no passport of them (the narrator is nobody);
+2. every character whose name stands in the unit's picture wish or text, at word boundaries;
+3. in a wide shot, everyone who takes part in the scene;
+4. in a shot of people (medium, close-up, …) in which 1 and 2 found nobody, everyone who takes part in the scene: it
+   is about "he", "she" or "they".
+An establishing, landscape or detail shot shows nobody who is not named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from animastor.books.model import BookHead, Character, Json, Scene, SceneType, Unit, UnitType
+
+NARRATOR = "narrator"
+_WIDE = frozenset({"wide", "long", "full", "group", "two-shot"})
+_OF_PEOPLE = frozenset({"medium", "close-up", "over-the-shoulder"})
+_HONORIFICS = ("mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "king", "queen", "captain", "aunt", "uncle")
+_TITLES = frozenset((*_HONORIFICS, "old", "young", "little", "big", "the"))
+# Scripts that put no space between words: a name is found wherever it stands.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SHOTS = {
+    "over-the-shoulder": ("over-the-shoulder", "over-shoulder", "ots", "shoulder"),
+    "detail": ("detail", "insert", "macro", "object"),
+    "close-up": ("close", "closeup", "portrait", "face"),
+    "two-shot": ("two-shot", "two", "couple"),
+    "medium": ("medium", "mid", "waist", "cowboy", "american"),
+    "establishing": ("establishing", "aerial", "landscape", "panorama", "panoramic", "bird"),
+    "full": ("full",),
+    "group": ("group",),
+    "wide": ("wide", "long", "master", "far"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A character in a picture: whether they speak in it, and where the scene wants them to stand (its anchor)."""
+
+    character: Character
+    speaking: bool = False
+    anchor: Json = None
+
+
+def speaker_of(unit: Unit) -> str:
+    """The id of the character who speaks in the unit; empty when only the narrator does."""
+    speaker = unit.audio.speaker or unit.speaker
+    return "" if speaker.casefold() == NARRATOR else speaker
+
+
+def shot_of(unit: Unit) -> str:
+    """The unit's shot in the words of this project; chosen from the kind of unit where the book does not say."""
+    words = re.findall(r"[a-z]+", unit.image.shot.casefold())
+    joined = "-".join(words)
+    for shot, names in _SHOTS.items():
+        if any(name in words or (name in joined and "-" in name) for name in names):
+            return shot
+    if unit.type in (UnitType.DESCRIPTION, UnitType.TYPOGRAPHY, UnitType.TRANSITION):
+        return "establishing"
+    return "medium" if speaker_of(unit) else "wide"
+
+
+def shown(head: BookHead, scene: Scene, unit: Unit) -> tuple[Shown, ...]:
+    """The characters in the unit's picture, by id (so that the order of the book's list changes nothing)."""
+    speaker = speaker_of(unit)
+    known = {character.id: character for character in head.characters}
+    found = {one.id for one in _named(head.characters, f"{unit.image.prompt}\n{unit.text}")}
+    found |= {speaker} - {""}
+    if _takes_everyone(scene, unit, bool(found)):
+        found |= {one for one in scene.participants if one in known}
+    return tuple(
+        Shown(known.get(one, Character(id=one, name=one)), one == speaker, _anchor(scene, one)) for one in sorted(found)
+    )
+
+
+def _takes_everyone(scene: Scene, unit: Unit, has_found: bool) -> bool:
+    if scene.type is SceneType.COVER or unit.type is UnitType.TYPOGRAPHY:
+        return False
+    shot = shot_of(unit)
+    return shot in _WIDE or (shot in _OF_PEOPLE and not has_found)
+
+
+def _named(characters: tuple[Character, ...], text: str) -> list[Character]:
+    aliases = _aliases(tuple(one.name for one in characters))
+    return [one for one, names in zip(characters, aliases, strict=True) if any(_stands_in(n, text) for n in names)]
+
+
+@lru_cache(maxsize=64)
+def _aliases(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """By which words each is known: the whole name, and those of its parts that no other name has."""
+    parts = [_parts(name) for name in names]
+    owners = Counter(part for of_one in parts for part in of_one)
+    return tuple(
+        (name, *(part for part in sorted(of_one) if owners[part] == 1)) if name.strip() else ()
+        for name, of_one in zip(names, parts, strict=True)
+    )
+
+
+def _parts(name: str) -> frozenset[str]:
+    """The parts of a name that name the person on their own: no titles, nothing shorter than three letters."""
+    words = re.findall(r"\w+", name)
+    return frozenset(w for w in words if len(w) >= 3 and w.casefold() not in _TITLES and w[0].isupper())
+
+
+def _stands_in(name: str, text: str) -> bool:
+    if name not in text:
+        return False
+    before = "" if _UNSPACED.match(name[0]) else r"(?<!\w)"
+    after = "" if _UNSPACED.match(name[-1]) else r"(?!\w)"
+    return re.search(before + re.escape(name) + after, text) is not None
+
+
+def _anchor(scene: Scene, character_id: str) -> Json:
+    anchors = scene.character_anchors
+    return anchors.get(character_id) if isinstance(anchors, Mapping) else None

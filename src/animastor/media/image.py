@@ -1,0 +1,197 @@
+"""The declaration of pictures: one for each unit, planned from what a person who paints it would have to know.
+
+The structure of a picture is built here and nowhere else. It holds exactly what its backend receives, and only what
+affects this one picture: a change of a character's passport reaches the pictures that show that character, and no
+other. Who is shown in a unit is decided by `animastor.media.cast`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from animastor.books.model import BookHead, Json, Location, Scene, SceneType, Unit, UnitType
+from animastor.media.cast import Shown, shot_of, shown
+from animastor.media.hashing import FORMAT, digest, seed_of
+from animastor.media.types import Facts, MadePart, MediaType, PartPlan, PlanInput, Planned, Profile, Structure
+
+KIND = "picture"
+DEFAULT_PROFILE = Profile("storyboard", 1)
+
+
+def plan_image(wanted: PlanInput) -> Planned:
+    """One part for each unit of the scene, in order; the manifest of unit and hash is what is wanted as a whole."""
+    parts = tuple(_part(wanted, unit) for unit in wanted.scene.units)
+    manifest = {"format": FORMAT, "kind": "manifest", "units": [[p.unit_ids[0], p.hash] for p in parts]}
+    return Planned(parts=parts, merge=manifest, wanted_hash=digest(manifest))
+
+
+def check_image(structure: Structure, facts: Facts) -> str | None:
+    """Why a picture is not as ordered, or None: it must have the ordered size, to the pixel."""
+    width, height = structure["size"]
+    if (facts.width, facts.height) == (width, height):
+        return None
+    return f"the picture is {facts.width}x{facts.height} pixels, ordered were {width}x{height}"
+
+
+def image_facts(parts: Sequence[MadePart], merged: Facts | None) -> dict[str, Any]:
+    """The manifest: `{"units": {unit_id: {"artifact", "width", "height"}}}`; pictures have no merged artifact."""
+    return {
+        "units": {
+            unit_id: {"artifact": part.artifact, "width": part.facts.width, "height": part.facts.height}
+            for part in parts
+            for unit_id in part.plan.unit_ids
+        }
+    }
+
+
+def structure_of(wanted: PlanInput, unit: Unit) -> dict[str, Any]:
+    """The structure of a unit's picture: what is hashed, and what the worker receives.
+
+    `subject` is the unit's own wish, or its text where it has none; `prompt` and `negative` are complete sentences
+    for a model. `text` and `lettering` (caption, speech, title, chapter) are there only when text is drawn.
+    """
+    head, scene = wanted.head, wanted.scene
+    profile = wanted.settings.profiles.get(KIND, DEFAULT_PROFILE)
+    place, environment = _place(head, scene), _environment(head, scene)
+    people = shown(head, scene, unit)
+    style = ", ".join(filter(None, (head.render_mode, head.style, scene.visual.style)))
+    structure: dict[str, Any] = {
+        "format": FORMAT,
+        "kind": KIND,
+        "profile": [profile.name, profile.revision],
+        "size": [wanted.settings.width, wanted.settings.height],
+        "seed": seed_of(unit.unit_id, KIND, 0, wanted.takes.get(unit.unit_id, 0)),
+        "shot": shot_of(unit),
+        "subject": unit.image.prompt or unit.text,
+        "style": style,
+        "camera": scene.visual.camera,
+        "place": place,
+        "environment": environment,
+        "people": [_person(shown_person) for shown_person in people],
+        "negative": _sentence(scene.visual.negative, unit.image.negative),
+        **_lettering(head, scene, unit),
+    }
+    quality = unit.image.quality or scene.visual.quality
+    structure["prompt"] = prompt_of(structure, quality)
+    return structure
+
+
+def prompt_of(structure: Structure, quality: str) -> str:
+    """The one place where a picture's prompt is put together, from style, shot, subject, place, people, quality."""
+    place = structure["place"]
+    return _sentence(
+        structure["style"],
+        f"{structure['shot']} shot" if structure["shot"] else "",
+        structure["subject"],
+        place["description"],
+        _flat(place["cinematic_space"]),
+        _flat(structure["environment"]),
+        *(_described(person) for person in structure["people"]),
+        quality,
+    )
+
+
+def _part(wanted: PlanInput, unit: Unit) -> PartPlan:
+    structure = structure_of(wanted, unit)
+    return PartPlan(
+        kind=KIND,
+        hash=digest(structure),
+        unit_ids=(unit.unit_id,),
+        structure=structure,
+        profile=structure["profile"][0],
+    )
+
+
+def _location(head: BookHead, scene: Scene) -> Location:
+    named = (place for place in head.locations if place.id == scene.location.id)
+    return next(named, Location(id=scene.location.id))
+
+
+def _place(head: BookHead, scene: Scene) -> dict[str, Any]:
+    """Where it is. A scene without a location is its own place, so that its pictures stay in one place."""
+    location = _location(head, scene)
+    return {
+        "id": location.id or scene.scene_id,
+        "description": location.description,
+        "cinematic_space": location.cinematic_space,
+    }
+
+
+def _environment(head: BookHead, scene: Scene) -> dict[str, Json]:
+    """The location's environment, overridden field by field by the scene's own; free text is the field `note`."""
+    return {**_fields(_location(head, scene).environment), **_fields(scene.location.environment)}
+
+
+def _fields(environment: Json) -> dict[str, Json]:
+    if isinstance(environment, Mapping):
+        return dict(environment)
+    return {"note": environment} if environment else {}
+
+
+def _person(one: Shown) -> dict[str, Any]:
+    person = one.character
+    return {
+        "id": person.id,
+        "name": person.name,
+        "appearance": person.appearance,
+        "clothes": person.clothes,
+        "anchor": one.anchor,
+        "speaking": one.speaking,
+    }
+
+
+def _described(person: Mapping[str, Any]) -> str:
+    wearing = f"wearing {person['clothes']}" if person["clothes"] else ""
+    details = _sentence(
+        person["appearance"], wearing, _flat(person["anchor"]), "speaking" if person["speaking"] else ""
+    )
+    return f"{person['name']} ({details})" if details else str(person["name"])
+
+
+def _lettering(head: BookHead, scene: Scene, unit: Unit) -> dict[str, str]:
+    """The drawn text and its role; nothing when the book says that it is not drawn, or when there is none."""
+    if not _is_drawn(unit.image.text_render):
+        return {}
+    if scene.type is SceneType.COVER:
+        return {"text": unit.text or head.title, "lettering": "title", "byline": head.author}
+    if not unit.text.strip():
+        return {}
+    if unit.type is UnitType.TYPOGRAPHY or scene.type is SceneType.CHAPTER_INTRO:
+        return {"text": unit.text, "lettering": "chapter"}
+    if unit.type is UnitType.DIALOGUE:
+        quote = unit.audio.text
+        return {"text": quote if quote and quote in unit.text else unit.text, "lettering": "speech"}
+    return {"text": unit.text, "lettering": "caption"}
+
+
+def _is_drawn(text_render: Json) -> bool:
+    """`text_render` of a unit: text is drawn unless it is false, "none", or an object that says `enabled: false`."""
+    if isinstance(text_render, Mapping):
+        return text_render.get("enabled") is not False
+    return text_render is None or text_render not in (False, "none", "off", "false")
+
+
+def _flat(value: Json) -> str:
+    """The words of a JSON value, in a stable order."""
+    if isinstance(value, Mapping):
+        return _sentence(*(_flat(value[key]) for key in sorted(value)))
+    if isinstance(value, list):
+        return _sentence(*(_flat(item) for item in value))
+    return "" if value is None or isinstance(value, bool) else str(value)
+
+
+def _sentence(*pieces: str) -> str:
+    return ", ".join(piece.strip() for piece in pieces if piece.strip())
+
+
+IMAGE = MediaType(
+    name="image",
+    plan=plan_image,
+    check=check_image,
+    facts_of=image_facts,
+    suffixes={KIND: ".png"},
+    merges=False,
+    retry_limit=10,
+    min_quota=4,
+)
