@@ -20,3 +20,31 @@ $(READY): requirements.lock pyproject.toml
 
 install: $(READY) ## make .venv with the pinned packages
 
+film: $(READY) ## the example book as a film, an audiobook and subtitles, in out/
+	@$(BIN)/animastor make examples/tale --out out
+
+BOOKS ?= ../shared/books
+novel: $(READY) ## a whole novel as an audiobook, timed (BOOKS=folder with love-among-the-chickens.epub)
+	@$(BIN)/python bench/novel.py --books $(BOOKS)
+
+test: $(READY) ## every check and the whole test suite
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+
+lint: $(READY) ## the checks that take seconds
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(READY) ## the measurements behind docs/performance.md
+	@for each in bench/engine.py bench/storage.py bench/due.py bench/coordination.py; do $(BIN)/python $$each || exit 1; done
+
+lock: $(READY) ## pin the newest allowed versions (needs uv)
+	@uv pip compile --universal --generate-hashes --no-annotate --no-header --extra dev pyproject.toml -o requirements.lock
+
+clean: ## remove what was made here, also the home folder
+	@rm -rf out .animastor .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,57 @@
+"""The settings of an installation: one table, from the environment (`ANIMASTOR_…`), a `.env` file, or the command line.
+
+Settings that determine bytes (voice, size) are not here: they are stored with the book (`media.types.ContentSettings`),
+so that a process with another environment never makes other parts by accident. `docs/settings.md` is written from
+this class and a test keeps it so.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def usable_cores() -> int:
+    """The cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+class Settings(BaseSettings):
+    """Everything that can be set from outside. Each field: default, range, and why somebody needs it."""
+
+    model_config = SettingsConfigDict(env_prefix="ANIMASTOR_", extra="ignore", frozen=True)
+
+    home: Annotated[
+        Path, Field(description="The folder of the database, the artifacts and the lock. `--home` overrides it.")
+    ] = Path(".animastor")
+    jobs: Annotated[
+        int, Field(ge=1, le=256, description="Parts made at once: child processes. Default: the usable cores.")
+    ] = Field(default_factory=usable_cores)
+    ffmpeg: Annotated[
+        str, Field(description="The ffmpeg program; empty: the newer of the system's and the packaged one.")
+    ] = ""
+    piper: Annotated[str, Field(description="The Piper program, for voices that you have installed.")] = "piper"
+    piper_voices: Annotated[
+        Path | None, Field(description="The folder of Piper's `<language>*.onnx` voices; unset: Piper is not used.")
+    ] = None
+    disk_low_fraction: Annotated[
+        float, Field(ge=0, lt=1, description="Below this share of free disk nothing new is started.")
+    ] = 0.02
+    disk_low_bytes: Annotated[
+        int, Field(ge=0, description="Below this many free bytes nothing new is started.")
+    ] = 2 * 1024**3
+    keep_unused_days: Annotated[
+        float, Field(ge=0, description="Days that an artifact which nothing uses any more is kept.")
+    ] = 7.0
+    lease_ttl_s: Annotated[
+        float, Field(gt=0, description="A lease's length in seconds. Must exceed 2 × keeper_s + silent_s.")
+    ] = 60.0
+    heartbeat_s: Annotated[float, Field(gt=0, description="Seconds between a busy worker's heartbeats.")] = 5.0
+    silent_s: Annotated[float, Field(gt=0, description="A worker silent for so long has lost its claims.")] = 30.0
+    keeper_s: Annotated[float, Field(gt=0, description="Seconds between the keeper's rounds.")] = 10.0
+    tick_s: Annotated[float, Field(gt=0, description="The longest time between two looks at what is due.")] = 5.0
+    reconcile_s: Annotated[float, Field(gt=0, description="Seconds between reconciliations.")] = 60.0
