@@ -534,6 +534,24 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
+class PartOrder:
+    """A stored part (or merge), wanted or not, as results look at it before they look at its bytes.
+
+    `params` is the hashed structure. `artifact` is the checksum when it is READY, else None. `corrupt` counts how
+    often what came for it was not as ordered (`corrupt_artifact`: transient twice, then permanent).
+    """
+
+    asset: AssetId
+    hash: str
+    kind: str
+    media: str
+    params: Structure
+    artifact: str | None = None
+    suffix: str = ""
+    corrupt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RollBack:
     """End a dispatch as cancelled: its asset is PENDING if covered, else DIRTY. `delay_s` sets the back-off bit."""
 
@@ -680,6 +698,13 @@ class AssetExport:
     error: str = ""
 
 
+class StorageUnavailableError(Exception):
+    """Raised when the database cannot answer at all (disk full, I/O error, connection lost): nothing was changed.
+
+    The text is one sentence for a person. Every other error means that one member of a batch is at fault.
+    """
+
+
 class Storage(Protocol):
     """The truth. Every method is one transaction with its journal rows, and may be repeated with the same ids."""
 
@@ -704,6 +729,8 @@ class Storage(Protocol):
     async def wake_later(self) -> float | None: ...  # clears back-off bits that are due; when the next one comes
 
     # results and ends ---------------------------------------------------------------------------------------------
+    async def part_orders(self, keys: Sequence[tuple[AssetId, str]]) -> Sequence[PartOrder | None]: ...  # (asset, hash)
+    async def wanted_parts(self, asset: AssetId) -> Sequence[PartOrder]: ...  # in order, without the merge
     async def accept(self, results: Sequence[PartResult]) -> Sequence[Accepted]: ...
     async def count_failures(self, failures: Sequence[PartFailure]) -> Sequence[Counted]: ...
     async def withdraw(self, asset: AssetId, artifacts: Collection[str]) -> None: ...  # parts that do not decode
