@@ -182,6 +182,7 @@ class Book:
     head: BookHead
     chapters: tuple[Chapter, ...]
     cover: Cover | None = None
+    source: str = ""  # what it was read from: vbook, epub, markdown, text; "" when it was not read from a file
 
     def scenes(self) -> Iterator[tuple[Chapter, Scene]]:
         """Every scene with its chapter, in reading order."""
