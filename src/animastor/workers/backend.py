@@ -28,12 +28,20 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One piece of work: the hashed structure, and where the bytes of its input artifacts lie (checksum -> file)."""
+    """One piece of work: the hashed structure, and where the bytes of its input artifacts lie (checksum -> file).
+
+    `ordered` is the job's inputs in its order, repeats included: what a merge joins may hold the same bytes twice.
+    """
 
     media: str
     kind: str
     structure: Structure
     inputs: Mapping[str, Path] = field(default_factory=dict)
+    ordered: tuple[str, ...] = ()
+
+    def files(self) -> tuple[Path, ...]:
+        """The input files in the job's order."""
+        return tuple(self.inputs[checksum] for checksum in self.ordered or self.inputs)
 
 
 @dataclass(frozen=True, slots=True)
