@@ -1,0 +1,59 @@
+"""Moving pictures without a model: the camera pans and zooms over each unit's picture, as the shot directs.
+
+What it needs is in the order: pictures, moves and numbers of frames. The camera never stands still, so no two
+successive frames are equal; a unit begins with a cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from animastor.workers.backend import Order, Produced, Progress
+from animastor.workers.encoding import bad_input, failures
+from animastor.workers.motion.encode import encode
+from animastor.workers.motion.path import views_at
+from animastor.workers.motion.planes import Planes, load
+
+__all__ = ["shot"]
+
+
+def shot(order: Order, workdir: Path, progress: Progress) -> Produced:
+    """Render a shot (`media.video.structure_of`) as an H.264 MP4 of exactly `render_frames` frames.
+
+    Raises:
+        BackendError: `bad_input` when a picture cannot be read; what `encoding.failures` says of ffmpeg and the disk.
+    """
+    structure = order.structure
+    size = (structure["size"][0], structure["size"][1])
+    counts = _counts(structure)
+    target = workdir / "shot.mp4"
+    with failures():
+        frames = _frames(order, counts, size, progress)
+        encode(frames, target, size, structure["fps"], list(accumulate(counts, initial=0)))
+    return Produced(target)
+
+
+def _counts(structure: Mapping[str, Any]) -> list[int]:
+    """Rendered frames of each unit; the surplus is the last one's."""
+    *before, _ = structure["frames"]
+    return [*before, structure["render_frames"] - sum(before)]
+
+
+def _frames(order: Order, counts: Sequence[int], size: tuple[int, int], progress: Progress) -> Iterator[bytes]:
+    done, total = 0, sum(counts)
+    for picture, move, count in zip(order.structure["pictures"], order.structure["moves"], counts, strict=True):
+        planes = _loaded(order.inputs[picture], size)
+        for view in views_at(move["views"], count):
+            yield from planes.seen(view, size)
+            done += 1
+            progress(done / total)
+
+
+def _loaded(path: Path, size: tuple[int, int]) -> Planes:
+    try:
+        return load(path, size)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise bad_input(f"the picture {path.name} cannot be read: {error}") from error
