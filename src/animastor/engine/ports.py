@@ -92,6 +92,7 @@ class Renewal(StrEnum):
     REATTACHED = "reattached"
     LOST = "lost"  # another dispatch holds the asset, or this one has been released
     NO_JOB = "no_job"
+    UNCHANGED = "unchanged"  # it holds its lease but has no live job: nothing was pinned, the lease runs on
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,7 +539,7 @@ class PartOrder:
     """A stored part (or merge), wanted or not, as results look at it before they look at its bytes.
 
     `params` is the hashed structure. `artifact` is the checksum when it is READY, else None. `corrupt` counts how
-    often what came for it was not as ordered (`corrupt_artifact`: transient twice, then permanent).
+    often what came for it was not as ordered (`corrupt_artifact`: transient twice, then permanent). `work` as planned.
     """
 
     asset: AssetId
@@ -549,6 +550,7 @@ class PartOrder:
     artifact: str | None = None
     suffix: str = ""
     corrupt: int = 0
+    work: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

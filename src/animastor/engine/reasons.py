@@ -60,6 +60,7 @@ class Reason(StrEnum):
     ARTIFACT_GONE = "artifact_gone"
     BAD_INPUT = "bad_input"
     COUNTED = "counted"
+    MISCONFIGURED = "misconfigured"  # the job went back, nothing was counted
     # workers
     JOB_TIMEOUT = "job_timeout"
     WORKER_SILENT = "worker_silent"

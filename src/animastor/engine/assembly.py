@@ -1,0 +1,243 @@
+"""How the parts of an engine are put together. Each is given exactly what it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from animastor.engine.alarms import Report
+from animastor.engine.checking import Inspector
+from animastor.engine.collecting import Collector
+from animastor.engine.completing import Successors
+from animastor.engine.config import EngineConfig
+from animastor.engine.dispatching import Dispatcher
+from animastor.engine.effort import Effort
+from animastor.engine.entering import Entrance
+from animastor.engine.eras import Eras
+from animastor.engine.failing import Failing
+from animastor.engine.gate import Gate
+from animastor.engine.isolating import Isolation
+from animastor.engine.jobs import Jobs
+from animastor.engine.keeper import Keeper
+from animastor.engine.observing import Observer
+from animastor.engine.planning import Planner
+from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage
+from animastor.engine.presence import Presence
+from animastor.engine.reconciliation import Reconciliation
+from animastor.engine.recovering import Recovery
+from animastor.engine.releasing import Releaser
+from animastor.engine.replanning import Replanner
+from animastor.engine.requests import Requests
+from animastor.engine.results import Results
+from animastor.engine.scheduling import Scheduler
+from animastor.engine.sweeping import Sweeper
+from animastor.engine.waking import Bell, Changes
+from animastor.media.registry import Registry
+from animastor.protocol import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that an engine is given from outside."""
+
+    storage: Storage
+    coordination: Coordination
+    artifacts: ArtifactStore
+    checker: Checker
+    registry: Registry
+    clock: Clock
+    config: EngineConfig
+    new_dispatch_id: Callable[[], str]
+    rng: Random
+    report: Report
+
+
+class Core:
+    """What several parts of one engine share."""
+
+    def __init__(self, world: World) -> None:
+        storage, coordination, clock = world.storage, world.coordination, world.clock
+        self.bell = Bell(clock)
+        self.changes = Changes(clock)
+        self.effort = Effort()
+        self.observer = Observer(storage, clock)
+        self.releaser = Releaser(storage, coordination)
+        self.failing = Failing(storage, self.releaser, world.report)
+        self.gate = Gate(
+            artifacts=world.artifacts,
+            clock=clock,
+            observer=self.observer,
+            report=world.report,
+            fresh_s=world.config.gate_s,
+        )
+        self.isolation = Isolation(self.gate, world.report)
+        self.jobs = Jobs(storage, world.registry)
+        self.planner = Planner(storage, world.registry)
+        self.entrance = _entrance(world, self)
+        self.replanner = _replanner(world, self)
+        self.successors = Successors(
+            coordination=coordination,
+            jobs=self.jobs,
+            entrance=self.entrance,
+            releaser=self.releaser,
+            replanner=self.replanner,
+            observer=self.observer,
+            clock=clock,
+            bell=self.bell,
+            changes=self.changes,
+        )
+
+
+def _entrance(world: World, core: Core) -> Entrance:
+    return Entrance(
+        storage=world.storage,
+        coordination=world.coordination,
+        releaser=core.releaser,
+        observer=core.observer,
+        report=world.report,
+        backoff_s=world.config.enqueue_backoff_s,
+        batch=world.config.batch,
+    )
+
+
+def _replanner(world: World, core: Core) -> Replanner:
+    return Replanner(
+        storage=world.storage,
+        coordination=world.coordination,
+        registry=world.registry,
+        planner=core.planner,
+        jobs=core.jobs,
+        entrance=core.entrance,
+        releaser=core.releaser,
+        failing=core.failing,
+        bell=core.bell,
+        batch=world.config.batch,
+    )
+
+
+def results(world: World, core: Core) -> Results:
+    """What the hub delivers to."""
+    return Results(
+        storage=world.storage,
+        inspector=Inspector(world.storage, world.artifacts, world.checker, core.gate),
+        successors=core.successors,
+        failing=core.failing,
+        effort=core.effort,
+        clock=world.clock,
+        rng=world.rng,
+        limit=world.config.results_batch,
+    )
+
+
+def requests(world: World, core: Core) -> Requests:
+    """What people ask through."""
+    return Requests(
+        storage=world.storage,
+        registry=world.registry,
+        successors=core.successors,
+        effort=core.effort,
+        clock=world.clock,
+        bell=core.bell,
+        changes=core.changes,
+        config=world.config,
+    )
+
+
+def scheduler(world: World, core: Core) -> Scheduler:
+    """The tick."""
+    dispatcher = Dispatcher(
+        storage=world.storage,
+        coordination=world.coordination,
+        planner=core.planner,
+        jobs=core.jobs,
+        entrance=core.entrance,
+        releaser=core.releaser,
+        failing=core.failing,
+        observer=core.observer,
+        new_dispatch_id=world.new_dispatch_id,
+        batch=world.config.batch,
+    )
+    return Scheduler(
+        storage=world.storage,
+        coordination=world.coordination,
+        registry=world.registry,
+        dispatcher=dispatcher,
+        replanner=core.replanner,
+        gate=core.gate,
+        isolation=core.isolation,
+        clock=world.clock,
+        bell=core.bell,
+        changes=core.changes,
+        config=world.config,
+    )
+
+
+class Repairs:
+    """What keeper and reconciliation share."""
+
+    def __init__(self, world: World, core: Core) -> None:
+        self.eras = Eras(
+            storage=world.storage,
+            coordination=world.coordination,
+            gate=core.gate,
+            observer=core.observer,
+            window_s=world.config.era_window_s,
+        )
+        self.recovery = Recovery(
+            storage=world.storage,
+            coordination=world.coordination,
+            jobs=core.jobs,
+            entrance=core.entrance,
+            successors=core.successors,
+            observer=core.observer,
+            batch=world.config.batch,
+        )
+        self.presence = Presence(
+            storage=world.storage,
+            artifacts=world.artifacts,
+            observer=core.observer,
+            report=world.report,
+            batch=world.config.batch,
+        )
+
+
+def keeper(world: World, core: Core, repairs: Repairs) -> Keeper:
+    """The keeper."""
+    sweeper = Sweeper(
+        storage=world.storage,
+        coordination=world.coordination,
+        successors=core.successors,
+        failing=core.failing,
+        observer=core.observer,
+        rng=world.rng,
+    )
+    return Keeper(
+        storage=world.storage,
+        coordination=world.coordination,
+        registry=world.registry,
+        sweeper=sweeper,
+        releaser=core.releaser,
+        recovery=repairs.recovery,
+        replanner=core.replanner,
+        eras=repairs.eras,
+        gate=core.gate,
+        isolation=core.isolation,
+        clock=world.clock,
+        config=world.config,
+    )
+
+
+def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests) -> Reconciliation:
+    """Reconciliation."""
+    return Reconciliation(
+        eras=repairs.eras,
+        recovery=repairs.recovery,
+        requests=asking,
+        presence=repairs.presence,
+        collector=Collector(world.storage, world.artifacts, world.config.batch),
+        gate=core.gate,
+        isolation=core.isolation,
+        clock=world.clock,
+        config=world.config,
+    )

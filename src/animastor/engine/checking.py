@@ -1,0 +1,45 @@
+"""Looking at bytes before anything is written: are they there, and are they what was ordered (CONTRACT 7)."""
+
+from __future__ import annotations
+
+from animastor.engine.gate import Gate
+from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Checker, PartOrder, Storage
+from animastor.media.types import Facts
+from animastor.protocol import AssetId, Uploaded
+
+
+class Inspector:
+    """Finds the bytes of results in the artifact store and has them checked, never inside a transaction."""
+
+    def __init__(self, storage: Storage, artifacts: ArtifactStore, checker: Checker, gate: Gate) -> None:
+        self._storage = storage
+        self._artifacts = artifacts
+        self._checker = checker
+        self._gate = gate
+
+    async def inspect(self, order: PartOrder, uploaded: Uploaded) -> tuple[Facts, str | None] | None:
+        """The probed facts, and one sentence when the bytes are not as ordered; None when they are not there.
+
+        Raises `ArtifactStoreUnavailableError`.
+        """
+        if uploaded.size == 0:
+            return Facts(), "the file is empty"
+        try:
+            path = await self._artifacts.path(uploaded.checksum, uploaded.suffix)
+        except ArtifactStoreUnavailableError:
+            self._gate.unavailable()
+            raise
+        if path is None:
+            return None
+        return await self._checker.check(order.media, order.kind, order.params, path)
+
+    async def undecodable(self, asset: AssetId) -> list[str]:
+        """The checksums of this asset's parts that are gone or do not decode here: what a merge may well refuse."""
+        bad: list[str] = []
+        for part in await self._storage.wanted_parts(asset):
+            if part.artifact is None:
+                continue
+            path = await self._artifacts.path(part.artifact, part.suffix)
+            if path is None or (await self._checker.check(part.media, part.kind, part.params, path))[1] is not None:
+                bad.append(part.artifact)
+        return bad

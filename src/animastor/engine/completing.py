@@ -1,0 +1,124 @@
+"""What follows a committed result or failure outside the database, in the order of CONTRACT 7.
+
+Successor (merge) entered → claim settled → what a late result made superfluous dropped → ended dispatches released
+→ watchers and the scheduler woken. Repeating all of it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from animastor.engine.entering import Entrance
+from animastor.engine.jobs import Jobs
+from animastor.engine.observing import Observer
+from animastor.engine.ports import Coordination, Ended, JobSource, Settled, Verdict
+from animastor.engine.reasons import Reason
+from animastor.engine.releasing import Releaser
+from animastor.engine.replanning import Replanner
+from animastor.engine.waking import Bell, Changes
+from animastor.protocol import AssetId, Clock, DispatchId, FailureType, Job, Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the database made of one delivery, and what is still to be done about it.
+
+    `supersedes`: the part is there, so whatever else works on the same job works for nothing. `retried`: the job is
+    to be found in the queue again.
+    """
+
+    verdict: Verdict
+    asset: AssetId
+    merge: JobSource | None = None
+    current: DispatchId | None = None
+    fence: int = 0
+    ended: Ended | None = None
+    replan: bool = False
+    supersedes: bool = False
+    retried: bool = False
+
+
+class Successors:
+    """Carries out what follows; used by results and by the keeper's sweeps."""
+
+    def __init__(
+        self,
+        *,
+        coordination: Coordination,
+        jobs: Jobs,
+        entrance: Entrance,
+        releaser: Releaser,
+        replanner: Replanner,
+        observer: Observer,
+        clock: Clock,
+        bell: Bell,
+        changes: Changes,
+    ) -> None:
+        self._coordination = coordination
+        self._jobs = jobs
+        self._entrance = entrance
+        self._releaser = releaser
+        self._replanner = replanner
+        self._observer = observer
+        self._clock = clock
+        self._bell = bell
+        self._changes = changes
+
+    async def follow(self, outcomes: Sequence[Outcome]) -> None:
+        """Everything after the commit, for a batch."""
+        await self._enter_merges(outcomes)
+        settled = await self._coordination.settle([one.verdict for one in outcomes])
+        await self._observer.circuits(answer.circuit for answer in settled)
+        await self._drop_superseded(outcomes, settled)
+        await self.release_and_wake([one.ended for one in outcomes])
+        self._replanner.ask(
+            one.asset
+            for one, answer in zip(outcomes, settled, strict=True)
+            if one.replan or (one.retried and not answer.present)  # the queue has lost the job: enter it again
+        )
+
+    async def release_and_wake(self, ended: Sequence[Ended | None]) -> None:
+        """Release ended dispatches; slots may be free and dependants may start now."""
+        await self._releaser.release(ended)
+        self._changes.happened()
+        self._bell.ring()
+
+    async def hand_back(self, ticket: Ticket, code: str, message: str) -> Reason:
+        """A misconfigured backend gives its job back: queued again at once, nothing counted."""
+        verdict = Verdict(
+            ticket.job_id,
+            ticket.claim_no,
+            ticket.worker,
+            FailureType.MISCONFIGURED,
+            called_backend=False,
+            counted=False,
+            requeue_at=self._clock.now(),
+        )
+        await self._coordination.settle([verdict])
+        await self._observer.misconfigured(ticket, code, message)
+        self._changes.happened()
+        return Reason.MISCONFIGURED
+
+    async def _enter_merges(self, outcomes: Sequence[Outcome]) -> None:
+        merges = {one.asset: one for one in outcomes if one.merge is not None and one.current is not None}
+        if not merges:
+            return
+        places = await self._jobs.places(merges)
+        jobs: list[Job] = []
+        for asset, place in places.items():
+            one = merges[asset]
+            assert one.merge is not None, "only outcomes with a merge were kept"
+            assert one.current is not None, "only outcomes of a current dispatch were kept"
+            jobs.append(self._jobs.make(place, one.merge, one.current, one.fence))
+        # A refused one has lost its lease: the keeper grants it again and enters the merge (`grant`).
+        await self._entrance.enter(jobs)
+
+    async def _drop_superseded(self, outcomes: Sequence[Outcome], settled: Sequence[Settled]) -> None:
+        superseded = [
+            one.verdict.job_id
+            for one, answer in zip(outcomes, settled, strict=True)
+            if one.supersedes and not answer.present
+        ]
+        if superseded:
+            await self._coordination.discard_jobs(superseded)

@@ -1,0 +1,41 @@
+"""The timings and limits of an engine, checked against each other at start (CONTRACT 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    """How an engine runs. Seconds, unless named otherwise.
+
+    `tick_s`: the longest pause between two looks at what is due (events come sooner). `era_window_s`: how long
+    nothing starts after the coordination store was lost: 0 embedded, where holding the home proves that every earlier
+    attempt is over, 40 for a fleet. `lanes`: the queues that are served. `gate_s`: how old a look at the artifact
+    store may be.
+    """
+
+    tick_s: float = 2.0
+    keeper_s: float = 10.0
+    reconcile_s: float = 60.0
+    lease_ttl_s: float = 60.0
+    silent_s: float = 30.0
+    no_worker_s: float = 300.0
+    era_window_s: float = 0.0
+    enqueue_backoff_s: float = 2.0
+    gate_s: float = 5.0
+    lanes: tuple[str, ...] = ("system",)
+    batch: int = 500
+    results_batch: int = 200
+    entry_chunk: int = 1000
+    progress_per_s: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for timings under which a live lease could die between two looks of the keeper."""
+        if not 2 * self.keeper_s + self.silent_s < self.lease_ttl_s:
+            raise ValueError(
+                f"leases of {self.lease_ttl_s:g} s are too short: they must outlive two keeper passes of "
+                f"{self.keeper_s:g} s and a silence of {self.silent_s:g} s"
+            )
+        if not 1 <= self.batch <= 500 or not 1 <= self.results_batch <= 200:
+            raise ValueError("a batch has at most 500 members, a batch of results at most 200")

@@ -1,0 +1,131 @@
+"""The engine: what runs, in which order it starts, and how it ends.
+
+Given its two ports, its artifact store, clock, randomness and ids from outside, it knows no other world. Several
+engines may work on one database and one coordination store; stopping one at any moment loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+
+from animastor.engine.alarms import Alarm, Report
+from animastor.engine.assembly import Core, Repairs, World, keeper, reconciliation, requests, results, scheduler
+from animastor.engine.config import EngineConfig
+from animastor.engine.errors import EngineFailedError
+from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage, StorageUnavailableError
+from animastor.media.registry import Registry
+from animastor.protocol import Clock
+
+
+def _unheard(alarm: Alarm) -> None:
+    """Nobody listens; the journal still tells."""
+
+
+def _dispatch_id() -> str:
+    return secrets.token_hex(16)
+
+
+class Engine:
+    """The heart. `results` is for the hub, `requests` for whoever asks; the rest runs by itself.
+
+    `new_dispatch_id` gives 128 random bits in hexadecimal digits; `rng` draws jitter only. `report` is called with
+    each alarm.
+    """
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        coordination: Coordination,
+        artifacts: ArtifactStore,
+        checker: Checker,
+        registry: Registry,
+        clock: Clock,
+        config: EngineConfig | None = None,
+        new_dispatch_id: Callable[[], str] = _dispatch_id,
+        rng: Random | None = None,
+        report: Report = _unheard,
+    ) -> None:
+        world = World(
+            storage,
+            coordination,
+            artifacts,
+            checker,
+            registry,
+            clock,
+            config or EngineConfig(),
+            new_dispatch_id,
+            rng or Random(),
+            report,
+        )
+        core = Core(world)
+        repairs = Repairs(world, core)
+        self._coordination = coordination
+        self._bell = core.bell
+        self.changes = core.changes
+        self.gate = core.gate
+        self.presence = repairs.presence
+        self.results = results(world, core)
+        self.requests = requests(world, core)
+        self.scheduler = scheduler(world, core)
+        self.keeper = keeper(world, core, repairs)
+        self.reconciliation = reconciliation(world, core, repairs, self.requests)
+        self._task: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Something may start now: a worker registered, content changed."""
+        self._bell.ring()
+
+    async def run(self, started: asyncio.Event | None = None) -> None:
+        """Recover, then work until cancelled. Raises `EngineFailedError` when the database cannot go on."""
+        try:
+            await self._coordination.serving()
+            await self.reconciliation.start()
+            if started is not None:
+                started.set()
+            await self._loop()
+        except StorageUnavailableError as error:
+            raise EngineFailedError(str(error)) from error
+
+    async def _loop(self) -> None:
+        loops = (self.scheduler, self.keeper, self.reconciliation, *self.results.loops)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for loop in loops:
+                    tasks.create_task(loop.run())
+        except BaseExceptionGroup as group:
+            raise _first(group) from group
+
+    async def start(self) -> None:
+        """Run in the background; returns when recovery is over and work goes on. Raises as `run` does."""
+        started = asyncio.Event()
+        self._task = asyncio.create_task(self.run(started), name="engine")
+        waiting = asyncio.ensure_future(started.wait())
+        await asyncio.wait((self._task, waiting), return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if self._task.done():
+            self._task.result()
+
+    async def stop(self) -> None:
+        """End at the next await of each task; everything that is committed stays, the rest is repeated by the next."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def wait(self) -> None:
+        """Return when the engine was stopped; raises `EngineFailedError` when it failed."""
+        if self._task is not None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(self._task)
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first single error inside nested groups: when one loop fails, the others are only cancelled."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,32 @@
+"""The era: a number of the database with a copy in the coordination store; raised when that is gone (CONTRACT 11)."""
+
+from __future__ import annotations
+
+from animastor.engine.gate import Gate
+from animastor.engine.observing import Observer
+from animastor.engine.ports import Coordination, Storage
+from animastor.engine.reasons import Reason
+
+
+class Eras:
+    """Notices a coordination store that has lost everything."""
+
+    def __init__(
+        self, *, storage: Storage, coordination: Coordination, gate: Gate, observer: Observer, window_s: float
+    ) -> None:
+        self._storage = storage
+        self._coordination = coordination
+        self._gate = gate
+        self._observer = observer
+        self._window_s = window_s
+
+    async def check(self) -> bool:
+        """Whether the copy was missing; then a new era has begun, with its window where one is configured."""
+        if await self._coordination.era() is not None:
+            return False
+        era = await self._storage.raise_era()
+        if self._window_s > 0:
+            self._gate.hold(self._window_s)
+        await self._coordination.set_era(era)
+        await self._observer.recovered(Reason.ERA_WINDOW, era=era, window_s=self._window_s)
+        return True

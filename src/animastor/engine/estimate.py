@@ -1,0 +1,81 @@
+"""The time left of a request: what is left to do, at the measured cost of each media type. Pure.
+
+The cost of a unit of work is measured per media type (busy seconds of workers per unit, merges included), and so is
+how many workers are busy at once (busy seconds per second of the clock). The time left is the sum over media types of
+work left × cost, divided by how many are busy at once. A media type of which nothing has finished yet is given the
+cost of the table below, corrected by how much faster or slower than the table this machine has been so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from animastor.engine.effort import Spent
+from animastor.engine.ports import MediaProgress
+
+# Busy seconds per unit of work (characters, pictures, frames) on one core of the machine of docs/performance.md.
+# Only the relations matter, and only until a media type has finished a job of its own.
+TYPICAL: Mapping[str, float] = {"audio": 0.0015, "image": 0.5, "video": 0.012}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at a running request: when (seconds), what it had cost since the engine started, what is left."""
+
+    at: float
+    spent: Mapping[str, Spent]
+    left: Mapping[str, float]
+
+
+def work_left(progress: Sequence[MediaProgress]) -> dict[str, float]:
+    """The work left by media type; assets that cannot be planned yet count as the mean of the planned ones."""
+    return {one.media: _left_of(one) for one in progress}
+
+
+def time_left(first: Look, now: Look) -> float | None:
+    """Seconds until the request ends, as measured between two looks; None while there is nothing to go by."""
+    if not any(now.left.values()):
+        return 0.0
+    since = {media: _difference(spent, first.spent.get(media, Spent())) for media, spent in now.spent.items()}
+    busy = sum(spent.seconds for spent in since.values())
+    elapsed = now.at - first.at
+    if busy <= 0 or elapsed <= 0:
+        return None
+    costs = _costs(since, now.left)
+    at_once = busy / elapsed
+    return sum(work * costs[media] for media, work in now.left.items()) / at_once
+
+
+def _left_of(one: MediaProgress) -> float:
+    left = max(0.0, one.work_planned - one.work_ready)
+    planned = one.assets - one.unplanned
+    if one.unplanned > 0 and planned > 0:
+        left += one.unplanned * one.work_planned / planned
+    return left
+
+
+def _difference(now: Spent, before: Spent) -> Spent:
+    return Spent(now.seconds - before.seconds, now.work - before.work)
+
+
+def _costs(since: Mapping[str, Spent], wanted: Mapping[str, float]) -> dict[str, float]:
+    """Busy seconds per unit of work of each wanted media type."""
+    measured = {media: spent for media, spent in since.items() if spent.work > 0}
+    speed = _speed(measured)
+    mean = sum(spent.seconds for spent in measured.values()) / max(1e-9, sum(s.work for s in measured.values()))
+    return {
+        media: measured[media].seconds / measured[media].work
+        if media in measured
+        else TYPICAL[media] * speed
+        if media in TYPICAL
+        else mean
+        for media in wanted
+    }
+
+
+def _speed(measured: Mapping[str, Spent]) -> float:
+    """How much longer than the table says work takes here."""
+    known = {media: spent for media, spent in measured.items() if media in TYPICAL}
+    typical = sum(TYPICAL[media] * spent.work for media, spent in known.items())
+    return sum(spent.seconds for spent in known.values()) / typical if typical > 0 else 1.0

@@ -1,0 +1,96 @@
+"""From what storage says is missing to the order that a worker gets."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from animastor.engine.ports import Active, JobSource, PlanRow, Storage
+from animastor.media.registry import Registry
+from animastor.protocol import AssetId, BookKey, DispatchId, Job, Pair, job_id
+
+REMEMBERED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an asset belongs: everything of a job that is not of its part."""
+
+    asset: AssetId
+    book_key: BookKey
+    book: str
+    chapter_id: str
+    scene_id: str
+    media: str
+    lane: str
+
+    @property
+    def pair(self) -> Pair:
+        """Whose quota and breaker it counts for."""
+        return Pair(self.media, self.lane)
+
+
+class Jobs:
+    """Makes jobs, and remembers the places of the assets that were dispatched last."""
+
+    def __init__(self, storage: Storage, registry: Registry) -> None:
+        self._storage = storage
+        self._timeouts = {media.name: media.job_timeout.total_seconds() for media in registry}
+        self._places: OrderedDict[AssetId, Place] = OrderedDict()
+
+    def make(self, place: Place, source: JobSource, dispatch_id: DispatchId, fence: int) -> Job:
+        """The order for one missing part, or the merge, under a dispatch."""
+        return Job(
+            job_id=job_id(source.kind, place.asset, source.hash),
+            media=place.media,
+            kind=source.kind,
+            asset=place.asset,
+            book_key=place.book_key,
+            book=place.book,
+            chapter_id=place.chapter_id,
+            scene_id=place.scene_id,
+            dispatch_id=dispatch_id,
+            fence=fence,
+            input_hash=source.hash,
+            params=source.params,
+            inputs=source.inputs,
+            timeout_s=self._timeouts[place.media],
+            profile=source.profile,
+            lane=place.lane,
+            not_before=source.not_before,
+            retry_of=source.retry_of,
+        )
+
+    def remember(self, row: PlanRow, book: str) -> Place:
+        """The place of a row that was just read."""
+        place = Place(row.asset, row.book_key, book, row.chapter_id, row.scene_id, row.media, row.lane)
+        self._keep((place,))
+        return place
+
+    async def places(self, assets: Collection[AssetId]) -> Mapping[AssetId, Place]:
+        """The places of GENERATING assets; those that are not GENERATING any more may be missing."""
+        unknown = [asset for asset in assets if asset not in self._places]
+        if unknown:
+            self._keep(map(place_of, await self._storage.active_of(unknown)))
+        return {asset: self._places[asset] for asset in assets if asset in self._places}
+
+    def _keep(self, places: Iterable[Place]) -> None:
+        for place in places:
+            self._places[place.asset] = place
+            self._places.move_to_end(place.asset)
+        while len(self._places) > REMEMBERED:
+            self._places.popitem(last=False)
+
+
+def place_of(active: Active) -> Place:
+    """The place of a GENERATING asset."""
+    return Place(
+        active.asset,
+        active.book_key,
+        active.book_id,
+        active.chapter_id,
+        active.scene_id,
+        active.media,
+        active.lane,
+    )

@@ -1,0 +1,155 @@
+"""The keeper: what any replica does every 10 s so that nothing hangs (CONTRACT 6).
+
+It sweeps silent claims and counts them, releases what ended, renews the leases of current dispatches with live jobs,
+and looks for what is missing: jobs that nobody has, dispatches with neither lease nor job, or without a worker.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from animastor.engine.config import EngineConfig
+from animastor.engine.eras import Eras
+from animastor.engine.gate import Gate
+from animastor.engine.isolating import Isolation
+from animastor.engine.ports import Active, Coordination, JobState, JobStatus, Renewal, Selection, Storage
+from animastor.engine.reasons import Reason
+from animastor.engine.recovering import Recovery, held_of
+from animastor.engine.releasing import Releaser
+from animastor.engine.replanning import Replanner
+from animastor.engine.states import Wait
+from animastor.engine.sweeping import Sweeper
+from animastor.media.registry import Registry
+from animastor.protocol import AssetId, Clock, DispatchId, JobId, Pair, job_id
+
+
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    """The jobs as they were before the database was read."""
+
+    by_id: Mapping[JobId, JobStatus]
+    by_dispatch: Mapping[DispatchId, Sequence[JobStatus]]
+
+
+class Keeper:
+    """Keeps leases, jobs and the database together. Works the same from any replica, or from two at once."""
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        coordination: Coordination,
+        registry: Registry,
+        sweeper: Sweeper,
+        releaser: Releaser,
+        recovery: Recovery,
+        replanner: Replanner,
+        eras: Eras,
+        gate: Gate,
+        isolation: Isolation,
+        clock: Clock,
+        config: EngineConfig,
+    ) -> None:
+        self._storage = storage
+        self._coordination = coordination
+        self._sweeper = sweeper
+        self._releaser = releaser
+        self._recovery = recovery
+        self._replanner = replanner
+        self._eras = eras
+        self._gate = gate
+        self._isolation = isolation
+        self._clock = clock
+        self._config = config
+        self._pairs = [Pair(media.name, lane) for lane in config.lanes for media in registry]
+        self._unserved_since: dict[DispatchId, float] = {}
+        self._found: set[tuple[DispatchId, str]] = set()
+
+    async def run(self) -> None:
+        """Look for ever. Raises `StorageUnavailableError`."""
+        while True:
+            await self._clock.sleep(self._config.keeper_s)
+            await self.look()
+
+    async def look(self) -> None:
+        """One round."""
+        await self._isolation.step("saying that a server is there", self._coordination.serving())
+        await self._isolation.step("checking the era", self._eras.check())
+        await self._isolation.step("sweeping", self._sweeper.sweep())
+        await self._isolation.step("releasing", self._releaser.release_unreleased(self._config.batch))
+        await self._isolation.step("keeping dispatches", self._keep())
+
+    async def _keep(self) -> None:
+        queue = await self._queue()
+        profiles = await self._profiles()
+        found: set[tuple[DispatchId, str]] = set()
+        unserved: set[DispatchId] = set()
+        after = AssetId(0)
+        while actives := await self._storage.active(after, self._config.batch):
+            after = actives[-1].asset
+            await self._renew(actives)
+            if not self._gate.in_window:
+                found |= self._without_job(actives, queue)
+                unserved |= await self._without_worker(actives, queue, profiles)
+        self._found = found
+        self._unserved_since = {key: since for key, since in self._unserved_since.items() if key in unserved}
+
+    async def _queue(self) -> _Queue:
+        """The jobs are read before the database: what it then calls missing, and had no job, is nobody's work."""
+        jobs = await self._coordination.jobs(Selection())
+        by_dispatch: defaultdict[DispatchId, list[JobStatus]] = defaultdict(list)
+        for job in jobs:
+            by_dispatch[job.dispatch_id].append(job)
+        return _Queue({job.job_id: job for job in jobs}, by_dispatch)
+
+    async def _profiles(self) -> Mapping[Pair, frozenset[str]]:
+        return {status.pair: status.profiles for status in await self._coordination.pairs(self._pairs)}
+
+    async def _renew(self, actives: Sequence[Active]) -> None:
+        renewals = await self._coordination.renew([held_of(one) for one in actives])
+        suspects = [
+            one
+            for one, renewal in zip(actives, renewals, strict=True)
+            if renewal not in (Renewal.RENEWED, Renewal.REATTACHED)
+        ]
+        if suspects and not self._gate.in_window and self._gate.stores_bytes:
+            await self._recovery.recover(suspects)
+
+    def _without_job(self, actives: Sequence[Active], queue: _Queue) -> set[tuple[DispatchId, str]]:
+        """Wanted parts and merges without a live job; those found in two rounds running are replanned.
+
+        Once is not enough: a dispatch may just have begun, or a result just have been accepted.
+        """
+        found: set[tuple[DispatchId, str]] = set()
+        for one in actives:
+            for source in one.missing:
+                job = queue.by_id.get(job_id(source.kind, one.asset, source.hash))
+                if job is None or not job.live:
+                    found.add((one.dispatch_id, source.hash))
+        again = {dispatch for dispatch, hash_ in found & self._found}
+        self._replanner.ask(one.asset for one in actives if one.dispatch_id in again)
+        return found
+
+    async def _without_worker(
+        self, actives: Sequence[Active], queue: _Queue, profiles: Mapping[Pair, frozenset[str]]
+    ) -> set[DispatchId]:
+        """Dispatches whose jobs are all unclaimed and that no able worker serves; after 5 min they are rolled back."""
+        now = self._clock.now()
+        unserved = [one for one in actives if _is_unserved(one, queue, profiles)]
+        for one in unserved:
+            self._unserved_since.setdefault(one.dispatch_id, now)
+        stuck = [one for one in unserved if now - self._unserved_since[one.dispatch_id] >= self._config.no_worker_s]
+        await self._recovery.give_up(stuck, Reason.NO_WORKER, Wait.NO_WORKER)
+        return {one.dispatch_id for one in unserved}
+
+
+def _is_unserved(one: Active, queue: _Queue, profiles: Mapping[Pair, frozenset[str]]) -> bool:
+    jobs = queue.by_dispatch.get(one.dispatch_id, ())
+    served = profiles.get(Pair(one.media, one.lane), frozenset())
+    return (
+        bool(jobs)
+        and all(job.state is not JobState.CLAIMED for job in jobs)
+        and not any(source.profile in served for source in one.missing)
+    )

@@ -1,0 +1,77 @@
+"""Are the bytes of READY assets still there? A rotating look at the artifact store (CONTRACT 11).
+
+A few files that are positively missing are made again. Many at once look like a store that was emptied or mounted
+wrongly: then nothing is changed, and a person is asked.
+"""
+
+from __future__ import annotations
+
+from animastor.engine.alarms import Alarm, Report
+from animastor.engine.observing import Observer
+from animastor.engine.ports import ArtifactStore, Storage
+from animastor.engine.reasons import Reason
+
+MOST_MISSING = 10  # in one cycle over all artifacts …
+LARGEST_SHARE = 0.01  # … or this share of them, but a single one is always made again
+
+
+class Presence:
+    """Looks at so many artifacts a round, and starts anew when it has seen all."""
+
+    def __init__(
+        self, *, storage: Storage, artifacts: ArtifactStore, observer: Observer, report: Report, batch: int
+    ) -> None:
+        self._storage = storage
+        self._artifacts = artifacts
+        self._observer = observer
+        self._report = report
+        self._batch = batch
+        self._start_cycle()
+
+    def _start_cycle(self) -> None:
+        self._after = ""
+        self._looked = 0
+        self._missing: list[str] = []
+
+    async def look(self) -> int:
+        """One part of the cycle; at its end, how many assets lost their bytes. Raises when the store is away."""
+        if await self._page():
+            return 0
+        if len(self._missing) <= min(MOST_MISSING, max(1, LARGEST_SHARE * self._looked)):
+            return await self._give_up()
+        self._report(
+            Alarm(
+                Reason.ARTIFACT_MISSING,
+                f"{len(self._missing)} of {self._looked} artifacts are missing: nothing was changed; put the files "
+                "back, or let them be made again with `animastor doctor --repair`",
+            )
+        )
+        self._start_cycle()
+        return 0
+
+    async def repair(self) -> int:
+        """Look at all artifacts and give up whatever is missing, however much: what a person has decided."""
+        self._start_cycle()
+        while await self._page():
+            pass
+        return await self._give_up()
+
+    async def _page(self) -> bool:
+        """Look at the next artifacts; whether there may be more."""
+        rows = await self._storage.artifacts_after(self._after, self._batch)
+        for checksum, suffix, _ in rows:
+            if await self._artifacts.path(checksum, suffix) is None:
+                self._missing.append(checksum)
+        self._looked += len(rows)
+        if rows:
+            self._after = rows[-1][0]
+        return len(rows) == self._batch
+
+    async def _give_up(self) -> int:
+        missing = self._missing
+        self._start_cycle()
+        if not missing:
+            return 0
+        assets = await self._storage.bytes_missing(missing)
+        await self._observer.recovered(Reason.ARTIFACT_MISSING, artifacts=len(missing), assets=assets)
+        return assets

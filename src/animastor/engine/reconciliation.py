@@ -1,0 +1,62 @@
+"""Reconciliation: at start and every 60 s, what a crash or a disk may have left behind (CONTRACT 11).
+
+Each step is isolated. Steps are repeatable, so two replicas at once do no harm.
+"""
+
+from __future__ import annotations
+
+from animastor.engine.collecting import Collector
+from animastor.engine.config import EngineConfig
+from animastor.engine.eras import Eras
+from animastor.engine.gate import Gate
+from animastor.engine.isolating import Isolation
+from animastor.engine.presence import Presence
+from animastor.engine.recovering import Recovery
+from animastor.engine.requests import Requests
+from animastor.protocol import Clock
+
+
+class Reconciliation:
+    """Runs the steps in turn."""
+
+    def __init__(
+        self,
+        *,
+        eras: Eras,
+        recovery: Recovery,
+        requests: Requests,
+        presence: Presence,
+        collector: Collector,
+        gate: Gate,
+        isolation: Isolation,
+        clock: Clock,
+        config: EngineConfig,
+    ) -> None:
+        self._eras = eras
+        self._recovery = recovery
+        self._requests = requests
+        self._presence = presence
+        self._collector = collector
+        self._gate = gate
+        self._isolation = isolation
+        self._clock = clock
+        self._config = config
+
+    async def start(self) -> None:
+        """Before the first tick. In a new era without a window, every attempt that the database knows is over."""
+        if await self._eras.check() and not self._gate.in_window:
+            await self._recovery.restart()
+
+    async def run(self) -> None:
+        """Reconcile now and then for ever. Raises `StorageUnavailableError`."""
+        while True:
+            await self.reconcile()
+            await self._clock.sleep(self._config.reconcile_s)
+
+    async def reconcile(self) -> None:
+        """One round."""
+        await self._isolation.step("entering requests", self._requests.resume_preparing())
+        await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())
+        if await self._gate.look() is None:
+            await self._isolation.step("looking for artifacts", self._presence.look())
+            await self._isolation.step("collecting artifacts", self._collector.collect())

@@ -1,0 +1,33 @@
+"""What follows the end of a dispatch: the coordination store lets go of it, and that is written down (CONTRACT 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from animastor.engine.ports import Coordination, Ended, Storage
+
+
+class Releaser:
+    """Releases ended dispatches. May be repeated, by any replica, and may find nothing."""
+
+    def __init__(self, storage: Storage, coordination: Coordination) -> None:
+        self._storage = storage
+        self._coordination = coordination
+
+    async def release(self, ended: Iterable[Ended | None]) -> int:
+        """Release those that are given; how many. A crash in between leaves them to the keeper."""
+        batch = [one for one in ended if one is not None]
+        if batch:
+            await self._coordination.release(batch)
+            await self._storage.mark_released(batch)
+        return len(batch)
+
+    async def release_unreleased(self, limit: int) -> int:
+        """Release what ended and was never marked released: the keeper's part."""
+        return await self.release(await self._storage.unreleased(limit))
+
+    async def never_begun(self, ended: Iterable[Ended]) -> None:
+        """Give back what an admission took for a candidate that never became a dispatch: it has no row to mark."""
+        batch = list(ended)
+        if batch:
+            await self._coordination.release(batch)

@@ -1,0 +1,139 @@
+"""Planning again what an edit, a finished dependency or a lost job may have changed (CONTRACT 4).
+
+Most of it is one comparison inside storage: READY with another wanted hash becomes DIRTY, what is there again is
+restored. A GENERATING asset goes on: jobs newly wanted are entered, those no longer wanted dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from animastor.engine.alarms import sentence_of
+from animastor.engine.batching import Fault, in_halves
+from animastor.engine.entering import Entrance
+from animastor.engine.failing import Failing
+from animastor.engine.jobs import Jobs
+from animastor.engine.planning import PlanFault, Planner, waiting_for_ever
+from animastor.engine.ports import Coordination, JobStatus, PlanRow, PlanStored, Selection, Storage
+from animastor.engine.reasons import Reason
+from animastor.engine.releasing import Releaser
+from animastor.engine.states import State
+from animastor.engine.waking import Bell
+from animastor.media.registry import Registry
+from animastor.protocol import AssetId, Job, JobId, job_id
+
+
+class Replanner:
+    """Replans what is unplanned, and the assets that somebody asked it to look at again."""
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        coordination: Coordination,
+        registry: Registry,
+        planner: Planner,
+        jobs: Jobs,
+        entrance: Entrance,
+        releaser: Releaser,
+        failing: Failing,
+        bell: Bell,
+        batch: int,
+    ) -> None:
+        self._storage = storage
+        self._coordination = coordination
+        self._registry = registry
+        self._planner = planner
+        self._jobs = jobs
+        self._entrance = entrance
+        self._releaser = releaser
+        self._failing = failing
+        self._bell = bell
+        self._batch = batch
+        self._asked: set[AssetId] = set()
+
+    def ask(self, assets: Iterable[AssetId]) -> None:
+        """Look at these again at the next tick, even if their plan is current: a job of theirs may be missing."""
+        before = len(self._asked)
+        self._asked.update(assets)
+        if len(self._asked) > before:
+            self._bell.ring()
+
+    async def replan(self) -> int:
+        """One batch; how many assets were looked at. A full batch means that there may be more."""
+        asked = sorted(self._asked)[: self._batch]
+        rows = {row.asset: row for row in await self._storage.unplanned(self._batch)}
+        if asked:
+            rows |= {row.asset: row for row in await self._storage.plan_rows(asked)}
+        if rows:
+            await self._replan(list(rows.values()))
+        self._asked.difference_update(asked)
+        return len(rows)
+
+    async def _replan(self, rows: Sequence[PlanRow]) -> None:
+        by_asset = {row.asset: row for row in rows}
+        # The jobs are read before the plans are stored: what the database then calls missing and had a job in work
+        # before, is being made; entering it again could make it twice.
+        alive = await self._alive([row.asset for row in rows if row.state is State.GENERATING])
+        planned = await self._planner.plan(rows)
+        faults = list(planned.faults)
+        stored: list[PlanStored] = []
+        for plan, answer in zip(planned.plans, await in_halves(self._storage.store_plans, planned.plans), strict=True):
+            if isinstance(answer, Fault):
+                faults.append(PlanFault(by_asset[plan.asset], sentence_of(answer.error)))
+            else:
+                stored.append(answer)
+        running = [one for one in stored if one.state is State.GENERATING and one.reason is not Reason.STALE_PLAN]
+        books = {row.asset: planned.books[row.book_key].book_id for row in rows if row.book_key in planned.books}
+        await self._renew_jobs(running, by_asset, books, alive)
+        await self._releaser.release(one.ended for one in stored)
+        await self._settle_faults(faults)
+
+    async def _alive(self, assets: Collection[AssetId]) -> dict[JobId, JobStatus]:
+        if not assets:
+            return {}
+        return {job.job_id: job for job in await self._coordination.jobs(Selection(assets=assets))}
+
+    async def _renew_jobs(
+        self,
+        running: Sequence[PlanStored],
+        rows: Mapping[AssetId, PlanRow],
+        books: Mapping[AssetId, str],
+        alive: Mapping[JobId, JobStatus],
+    ) -> None:
+        """Drop the jobs that are no longer wanted, then enter those that are wanted and not in work."""
+        dropped = [job_id(kind, one.asset, hash_) for one in running for kind, hash_ in one.dropped]
+        if dropped:
+            await self._coordination.discard_jobs(dropped)
+        jobs: list[Job] = []
+        for one in running:
+            place = self._jobs.remember(rows[one.asset], books[one.asset])
+            assert one.dispatch_id is not None, "a GENERATING asset has a dispatch"
+            for source in one.missing:
+                job = self._jobs.make(place, source, one.dispatch_id, one.fence)
+                if not _goes_on(alive.get(job.job_id), job):
+                    jobs.append(job)
+        # A refused one has lost its lease; the keeper completes or rolls back what has neither lease nor job.
+        await self._entrance.enter(jobs)
+
+    async def _settle_faults(self, faults: Sequence[PlanFault]) -> None:
+        """FAILED where the table of states allows it; a resting asset wants nothing until its content changes."""
+        moving = [one for one in faults if one.row.state in (State.PENDING, State.GENERATING)]
+        await self._failing.fail((one.row.asset, one.message) for one in moving)
+        resting = [one for one in faults if one.row.state not in (State.PENDING, State.GENERATING)]
+        self._failing.report((one.row.asset, one.message) for one in resting)
+        if resting:
+            await self._storage.store_plans(
+                [waiting_for_ever(one.row.asset, one.row.plan_seq, self._registry[one.row.media]) for one in resting]
+            )
+
+
+def _goes_on(status: JobStatus | None, job: Job) -> bool:
+    """Whether a job in work needs nothing: alive, not told to stop, and labelled with the current dispatch."""
+    return (
+        status is not None
+        and status.live
+        and not status.stopping
+        and status.dispatch_id == job.dispatch_id
+        and status.fence == job.fence
+    )

@@ -1,0 +1,153 @@
+"""What people ask for: opened, entered chunk by chunk, cancelled, superseded, watched (CONTRACT 10)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from animastor.engine.completing import Successors
+from animastor.engine.config import EngineConfig
+from animastor.engine.effort import Effort
+from animastor.engine.errors import EngineError, UnknownMediaError
+from animastor.engine.estimate import Look, time_left, work_left
+from animastor.engine.ports import NewRequest, RequestProgress, RequestRow, Storage
+from animastor.engine.states import RequestState
+from animastor.engine.waking import Bell, Changes
+from animastor.media.registry import Registry
+from animastor.protocol import BookKey, Clock
+
+ENDED = frozenset({RequestState.DONE, RequestState.DONE_WITH_FAILURES, RequestState.CANCELLED, RequestState.SUPERSEDED})
+OTHERS_S = 2.0  # how often to look without an event of this engine: another one may have done the work
+WATCHING_SHARE = 10  # looking may take at most one part in so many of the time
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRequest:
+    """An open request. `added`: media types that were not asked for but are required. `disabled`: not entered."""
+
+    request: RequestRow
+    added: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
+    superseded: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEvent:
+    """A look at a request: where it stands, and the seconds left (None while there is nothing to go by)."""
+
+    progress: RequestProgress
+    seconds_left: float | None
+
+    @property
+    def ended(self) -> bool:
+        """Whether this is the last event."""
+        return self.progress.request.state in ENDED
+
+
+class Requests:
+    """Opens, cancels and watches requests."""
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        registry: Registry,
+        successors: Successors,
+        effort: Effort,
+        clock: Clock,
+        bell: Bell,
+        changes: Changes,
+        config: EngineConfig,
+    ) -> None:
+        self._storage = storage
+        self._registry = registry
+        self._successors = successors
+        self._effort = effort
+        self._clock = clock
+        self._bell = bell
+        self._changes = changes
+        self._config = config
+
+    async def open(self, new: NewRequest) -> OpenedRequest:
+        """Open a request and enter its assets; the same idempotency key gives the first request again.
+
+        Raises `UnknownMediaError`, and `EngineError` when everything asked for is switched off in this book.
+        """
+        closed = self._closed(new.media)
+        disabled = await self._disabled(new.book_key, closed)
+        media = tuple(name for name in closed if name not in disabled)
+        if not media:
+            raise EngineError(f"nothing to do: {', '.join(disabled)} is switched off in this book")
+        opened = await self._storage.open_request(replace(new, media=media))
+        await self.enter(opened.request)
+        for request_id in opened.superseded:
+            await self.sweep(request_id)
+        added = tuple(name for name in media if name not in new.media)
+        return OpenedRequest(opened.request, added, disabled, opened.superseded)
+
+    async def enter(self, request: RequestRow) -> None:
+        """Enter a request's assets chunk by chunk; goes on where it was interrupted."""
+        state, done = request.state, request.state is not RequestState.PREPARING
+        while not done and state is RequestState.PREPARING:
+            entered = await self._storage.enter(request.request_id, self._config.entry_chunk)
+            state, done = entered.state, entered.done
+            self._bell.ring()
+            self._changes.happened()
+
+    async def resume_preparing(self) -> int:
+        """Enter what an interrupted process left half entered; how many requests."""
+        rows = await self._storage.preparing()
+        for row in rows:
+            await self.enter(row)
+        return len(rows)
+
+    async def cancel(self, request_id: int) -> bool:
+        """Close a request, then sweep what nothing else covers. False: it had ended before."""
+        closed = await self._storage.close_request(request_id, RequestState.CANCELLED)
+        await self.sweep(request_id)
+        return closed
+
+    async def sweep(self, request_id: int) -> None:
+        """Assets that an ended request covered alone become DIRTY; their dispatches end, running jobs are told."""
+        while ended := await self._storage.sweep_uncovered(request_id, self._config.batch):
+            await self._successors.release_and_wake(ended)
+        self._bell.ring()
+        self._changes.happened()
+
+    async def resume_sweeps(self) -> int:
+        """Go on with cancels that were interrupted; how many."""
+        interrupted: Sequence[int] = await self._storage.uncovered()
+        for request_id in interrupted:
+            await self.sweep(request_id)
+        return len(interrupted)
+
+    async def events(self, request_id: int) -> AsyncIterator[RequestEvent]:
+        """Where a request stands, now and at each change, at most 5 times a second, until it has ended."""
+        first: Look | None = None
+        with self._changes.watching() as bell:
+            while True:
+                before = self._clock.now()
+                progress = await self._storage.progress(request_id)
+                look = Look(self._clock.now(), self._effort.spent, work_left(progress.media))
+                first = first or look
+                event = RequestEvent(progress, time_left(first, look))
+                yield event
+                if event.ended:
+                    return
+                took = look.at - before
+                await self._clock.sleep(max(1 / self._config.progress_per_s, WATCHING_SHARE * took))
+                await bell.wait(OTHERS_S)
+
+    def _closed(self, media: Sequence[str]) -> tuple[str, ...]:
+        unknown = [name for name in media if name not in self._registry]
+        if unknown:
+            known = ", ".join(self._registry.names)
+            raise UnknownMediaError(f"there is no media type {unknown[0]!r}; installed are {known}")
+        return self._registry.closed(media)
+
+    async def _disabled(self, book_key: BookKey, media: Sequence[str]) -> tuple[str, ...]:
+        """The media types that are switched off in the book, and those that require one of them."""
+        contexts = await self._storage.contexts([book_key])
+        off = {name for context in contexts for name in context.disabled}
+        off.update(other for name in tuple(off) if name in self._registry for other in self._registry.requiring(name))
+        return tuple(name for name in media if name in off)

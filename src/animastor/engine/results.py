@@ -1,0 +1,235 @@
+"""What workers deliver: results and failures, checked one by one and written in natural batches (CONTRACT 7, 9).
+
+The order is: bytes checked → database → successor (merge) entered → claim settled → ended dispatches released →
+answered. Each step may be repeated: a worker that got no answer delivers again and gets the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from animastor.engine.alarms import sentence_of
+from animastor.engine.batching import Batcher, Fault, in_halves
+from animastor.engine.checking import Inspector
+from animastor.engine.completing import Outcome, Successors
+from animastor.engine.effort import Effort
+from animastor.engine.failing import Failing
+from animastor.engine.ports import (
+    Accepted,
+    Counted,
+    PartFailure,
+    PartOrder,
+    PartResult,
+    Storage,
+    Verdict,
+)
+from animastor.engine.reasons import Reason
+from animastor.protocol import MERGE, AssetId, Clock, FailureType, Ticket, Uploaded
+
+CORRUPT_LIMIT = 2  # corrupt bytes are transient so often, then permanent
+BAD_INPUT = "bad_input"
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    ticket: Ticket
+    uploaded: Uploaded
+    work: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    ticket: Ticket
+    failure: FailureType
+    code: str
+    message: str
+
+
+class Results:
+    """Takes results and failures for tickets that the hub has verified. Works while `run` is running."""
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        inspector: Inspector,
+        successors: Successors,
+        failing: Failing,
+        effort: Effort,
+        clock: Clock,
+        rng: Random,
+        limit: int,
+    ) -> None:
+        self._storage = storage
+        self._inspector = inspector
+        self._successors = successors
+        self._failing = failing
+        self._effort = effort
+        self._clock = clock
+        self._rng = rng
+        self._orders: Batcher[tuple[AssetId, str], PartOrder | None] = Batcher(storage.part_orders, limit)
+        self._results: Batcher[_Result, Reason] = Batcher(self._accept, limit)
+        self._failures: Batcher[_Failure, Reason] = Batcher(self._count, limit)
+
+    @property
+    def loops(
+        self,
+    ) -> tuple[Batcher[tuple[AssetId, str], PartOrder | None], Batcher[_Result, Reason], Batcher[_Failure, Reason]]:
+        """What has to run for calls to be answered."""
+        return self._orders, self._results, self._failures
+
+    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Reason:
+        """A result whose bytes are in the artifact store. The answer is the contract's word.
+
+        Raises `ArtifactStoreUnavailableError`, `StorageUnavailableError` or `EngineStoppedError`: nothing was
+        decided, the same call may be repeated.
+        """
+        order = await self._orders((ticket.asset, ticket.input_hash))
+        if order is not None and order.artifact is None:
+            inspected = await self._inspector.inspect(order, uploaded)
+            if inspected is None:
+                return Reason.ARTIFACT_GONE
+            facts, wrong = inspected
+            if wrong is not None:
+                return await self._corrupt(ticket, order, wrong)
+            uploaded = replace(uploaded, facts=facts)
+        return await self._results(_Result(ticket, uploaded, order.work if order is not None else 0.0))
+
+    async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:
+        """A failure. The answer is the contract's word: `counted`, `stale_claim`, `misconfigured`, `bad_input`.
+
+        Raises as `finish` does.
+        """
+        if failure is FailureType.MISCONFIGURED:
+            return await self._successors.hand_back(ticket, code, message)
+        if ticket.kind == MERGE and code == BAD_INPUT:
+            bad = await self._inspector.undecodable(ticket.asset)
+            if bad:
+                return await self._withdraw(ticket, bad)
+            failure = FailureType.TRANSIENT
+        return await self._failures(_Failure(ticket, failure, code, message))
+
+    async def _corrupt(self, ticket: Ticket, order: PartOrder, wrong: str) -> Reason:
+        lasting = order.corrupt >= CORRUPT_LIMIT
+        failure = FailureType.PERMANENT if lasting else FailureType.TRANSIENT
+        await self._failures(_Failure(ticket, failure, Reason.CORRUPT_ARTIFACT, wrong))
+        return Reason.CORRUPT_ARTIFACT
+
+    async def _withdraw(self, ticket: Ticket, bad: Sequence[str]) -> Reason:
+        """Parts that do not decode here either are made again; the merge that found them is over, uncounted."""
+        await self._storage.withdraw(ticket.asset, bad)
+        verdict = Verdict(ticket.job_id, ticket.claim_no, ticket.worker, called_backend=False, counted=False)
+        await self._successors.follow([Outcome(verdict, ticket.asset, replan=True)])
+        return Reason.BAD_INPUT
+
+    async def _accept(self, batch: Sequence[_Result]) -> Sequence[Reason]:
+        results = [_part_result(one) for one in batch]
+        answers: list[Reason] = []
+        outcomes: list[Outcome] = []
+        faults: list[tuple[AssetId, str]] = []
+        for one, accepted in zip(batch, await in_halves(self._storage.accept, results), strict=True):
+            if isinstance(accepted, Fault):
+                faults.append((one.ticket.asset, sentence_of(accepted.error)))
+                answers.append(Reason.ORCHESTRATION)
+                outcomes.append(Outcome(_success(one.ticket), one.ticket.asset))
+            else:
+                answers.append(accepted.reason)
+                outcomes.append(_after_result(one.ticket, accepted))
+                self._measure(one, accepted)
+        await self._failing.fail(faults)
+        await self._successors.follow(outcomes)
+        return answers
+
+    def _measure(self, one: _Result, accepted: Accepted) -> None:
+        if accepted.reason in (Reason.ACCEPTED, Reason.LATE_ACCEPT):
+            self._effort.add(one.ticket.media, self._clock.now() - one.ticket.issued_at, one.work)
+
+    async def _count(self, batch: Sequence[_Failure]) -> Sequence[Reason]:
+        failures = [_part_failure(one, self._rng.random()) for one in batch]
+        answers: list[Reason] = []
+        outcomes: list[Outcome] = []
+        faults: list[tuple[AssetId, str]] = []
+        for one, counted in zip(batch, await in_halves(self._storage.count_failures, failures), strict=True):
+            if isinstance(counted, Fault):
+                faults.append((one.ticket.asset, sentence_of(counted.error)))
+                answers.append(Reason.ORCHESTRATION)
+                outcomes.append(Outcome(_verdict(one, None), one.ticket.asset))
+            else:
+                answers.append(counted.reason)
+                outcomes.append(_after_failure(one, counted))
+        await self._failing.fail(faults)
+        await self._successors.follow(outcomes)
+        return answers
+
+
+def _part_result(one: _Result) -> PartResult:
+    ticket = one.ticket
+    return PartResult(
+        ticket.asset,
+        ticket.input_hash,
+        ticket.kind,
+        ticket.dispatch_id,
+        ticket.fence,
+        ticket.claim_no,
+        one.uploaded,
+    )
+
+
+def _part_failure(one: _Failure, jitter: float) -> PartFailure:
+    ticket = one.ticket
+    return PartFailure(
+        ticket.asset,
+        ticket.input_hash,
+        ticket.kind,
+        ticket.claim_no,
+        one.failure,
+        one.code,
+        one.message[:2000],
+        ticket.worker,
+        jitter,
+    )
+
+
+def _success(ticket: Ticket) -> Verdict:
+    return Verdict(ticket.job_id, ticket.claim_no, ticket.worker, called_backend=ticket.kind != MERGE)
+
+
+def _verdict(one: _Failure, requeue_at: float | None) -> Verdict:
+    ticket = one.ticket
+    return Verdict(
+        ticket.job_id,
+        ticket.claim_no,
+        ticket.worker,
+        one.failure,
+        called_backend=ticket.kind != MERGE,
+        requeue_at=requeue_at,
+    )
+
+
+def _after_result(ticket: Ticket, accepted: Accepted) -> Outcome:
+    made = accepted.reason in (Reason.ACCEPTED, Reason.LATE_ACCEPT, Reason.ALREADY_ACCEPTED)
+    return Outcome(
+        _success(ticket),
+        ticket.asset,
+        merge=accepted.merge,
+        current=accepted.current,
+        fence=accepted.fence,
+        ended=accepted.ended,
+        replan=accepted.replan,
+        supersedes=made,
+    )
+
+
+def _after_failure(one: _Failure, counted: Counted) -> Outcome:
+    over = counted.lost or counted.ended is not None
+    return Outcome(
+        _verdict(one, None if over else counted.not_before),
+        one.ticket.asset,
+        merge=counted.merge,
+        current=counted.current,
+        fence=counted.fence,
+        ended=counted.ended,
+        retried=counted.reason is Reason.COUNTED and not over,
+    )

@@ -1,0 +1,80 @@
+"""Claims that a sweep ended: counted against their part, and dropped where that was one too many (CONTRACT 6, 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from animastor.engine.alarms import sentence_of
+from animastor.engine.batching import Fault, in_halves
+from animastor.engine.completing import Successors
+from animastor.engine.failing import Failing
+from animastor.engine.observing import Observer
+from animastor.engine.ports import Coordination, Counted, LostClaim, PartFailure, Storage
+from animastor.engine.reasons import Reason
+from animastor.protocol import AssetId, FailureType
+
+MESSAGES = {
+    Reason.WORKER_SILENT: "the worker fell silent",
+    Reason.JOB_TIMEOUT: "the job made no progress for too long and its worker did not end it",
+}
+
+
+class Sweeper:
+    """Ends silent and overdue claims. The coordination store queues their jobs again by itself, at once."""
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        coordination: Coordination,
+        successors: Successors,
+        failing: Failing,
+        observer: Observer,
+        rng: Random,
+    ) -> None:
+        self._storage = storage
+        self._coordination = coordination
+        self._successors = successors
+        self._failing = failing
+        self._observer = observer
+        self._rng = rng
+
+    async def sweep(self) -> int:
+        """One sweep; how many claims it ended."""
+        lost = await self._coordination.sweep()
+        if lost:
+            await self._observer.swept(lost)
+            await self._count(lost)
+        return len(lost)
+
+    async def _count(self, lost: Sequence[LostClaim]) -> None:
+        failures = [_failure(one, self._rng.random()) for one in lost]
+        over: list[LostClaim] = []
+        ended = []
+        faults: list[tuple[AssetId, str]] = []
+        for one, counted in zip(lost, await in_halves(self._storage.count_failures, failures), strict=True):
+            if isinstance(counted, Counted):
+                ended.append(counted.ended)
+                if counted.lost:
+                    over.append(one)
+            elif isinstance(counted, Fault):
+                faults.append((one.job.asset, sentence_of(counted.error)))
+        await self._coordination.discard_jobs([one.job.job_id for one in over])
+        await self._failing.fail(faults)
+        await self._successors.release_and_wake(ended)
+
+
+def _failure(one: LostClaim, jitter: float) -> PartFailure:
+    silent = one.reason is Reason.WORKER_SILENT
+    return PartFailure(
+        one.job.asset,
+        one.job.input_hash,
+        one.job.kind,
+        one.claim_no,
+        FailureType.INFRASTRUCTURE if silent else FailureType.TRANSIENT,
+        one.reason,
+        MESSAGES.get(one.reason, "the claim was ended by a sweep"),
+        one.worker,
+        jitter,
+    )
