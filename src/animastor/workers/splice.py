@@ -6,14 +6,15 @@ Every unit of a shot begins with a frame that needs none before it, and no frame
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from animastor.workers.backend import Order, Produced, Progress
-from animastor.workers.encoding import bad_input, failures
+from animastor.protocol import FailureType
+from animastor.workers.backend import BackendError, Order, Produced, Progress
 from animastor.workers.motion.encode import TIMESCALE
 
 if TYPE_CHECKING:
@@ -21,19 +22,22 @@ if TYPE_CHECKING:
     from av.packet import Packet
     from av.video.stream import VideoStream
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
 
 def splice(order: Order, workdir: Path, progress: Progress) -> Produced:
     """Join the shots of a scene (`media.video.plan_video`, its merge) into one MP4, its frames evenly timed from 0.
 
     Raises:
-        BackendError: `bad_input` when a shot is not the one that was ordered; `disk_full`.
+        BackendError: `bad_input` when a shot is not the one that was ordered.
+        OSError: the disk is full.
     """
     import av
 
     target = workdir / "scene.mp4"
     shots, files = order.structure["shots"], order.files()
     if len(files) != len(shots):
-        raise bad_input(f"there are {len(files)} shots, ordered were {len(shots)}")
+        raise _bad(f"there are {len(files)} shots, ordered were {len(shots)}")
     try:
         with (
             failures(),
@@ -41,7 +45,9 @@ def splice(order: Order, workdir: Path, progress: Progress) -> Produced:
         ):
             _Joint(out, order.structure["fps"]).take_all(shots, files, progress)
     except av.error.FFmpegError as error:
-        raise bad_input(f"a shot cannot be read: {error}") from error
+        if error.errno in _NO_ROOM:
+            raise OSError(error.errno, "the scene cannot be written") from error
+        raise _bad(f"a shot cannot be read: {error}") from error
     return Produced(target)
 
 
@@ -68,22 +74,22 @@ class _Joint:
         for rendered, taken in zip(shot["rendered"], shot["taken"], strict=True):
             unit = list(islice(packets, rendered))
             if len(unit) != rendered or taken > rendered or not unit[0].is_keyframe:
-                raise bad_input(f"a unit of shot {shot['hash'][:12]} is not {rendered} frames from a key frame on")
+                raise _bad(f"a unit of shot {shot['hash'][:12]} is not {rendered} frames from a key frame on")
             for packet in unit[:taken]:
                 self._put(packet, stream)
         if next(packets, None) is not None:
-            raise bad_input(f"shot {shot['hash'][:12]} has more frames than were ordered")
+            raise _bad(f"shot {shot['hash'][:12]} has more frames than were ordered")
 
     def _fitting(self, source: InputContainer) -> VideoStream:
         """The output's stream, made like the first shot's; every other must have its parameter sets."""
         if not source.streams.video:
-            raise bad_input("a shot has no moving picture")
+            raise _bad("a shot has no moving picture")
         template = source.streams.video[0]
         if self._stream is None:
             self._stream = self._container.add_stream_from_template(template)
             self._stream.time_base = Fraction(1, TIMESCALE * self._fps)
         elif bytes(self._stream.codec_context.extradata or b"") != bytes(template.codec_context.extradata or b""):
-            raise bad_input("the shots were encoded in different ways, and cannot be joined by copying")
+            raise _bad("the shots were encoded in different ways, and cannot be joined by copying")
         return self._stream
 
     def _put(self, packet: Packet[VideoStream], stream: VideoStream) -> None:
@@ -93,3 +99,7 @@ class _Joint:
         packet.duration = TIMESCALE
         self._container.mux(packet)
         self._at += 1
+
+
+def _bad(message: str) -> BackendError:
+    return BackendError(FailureType.TRANSIENT, "bad_input", message)

@@ -11,8 +11,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from animastor.workers.backend import Order, Produced, Progress
-from animastor.workers.encoding import bad_input, failures
+from animastor.protocol import FailureType
+from animastor.workers.backend import BackendError, Order, Produced, Progress
 from animastor.workers.motion.encode import encode
 from animastor.workers.motion.path import views_at
 from animastor.workers.motion.planes import Planes, load
@@ -24,15 +24,15 @@ def shot(order: Order, workdir: Path, progress: Progress) -> Produced:
     """Render a shot (`media.video.structure_of`) as an H.264 MP4 of exactly `render_frames` frames.
 
     Raises:
-        BackendError: `bad_input` when a picture cannot be read; what `encoding.failures` says of ffmpeg and the disk.
+        BackendError: `bad_input` when a picture cannot be read.
+        ffmpeg.FfmpegError: it could not be encoded.
     """
     structure = order.structure
     size = (structure["size"][0], structure["size"][1])
     counts = _counts(structure)
     target = workdir / "shot.mp4"
-    with failures():
-        frames = _frames(order, counts, size, progress)
-        encode(frames, target, size, structure["fps"], list(accumulate(counts, initial=0)))
+    frames = _frames(order, counts, size, progress)
+    encode(frames, target, size, structure["fps"], list(accumulate(counts, initial=0)))
     return Produced(target)
 
 
@@ -56,4 +56,6 @@ def _loaded(path: Path, size: tuple[int, int]) -> Planes:
     try:
         return load(path, size)
     except (OSError, SyntaxError, ValueError) as error:
-        raise bad_input(f"the picture {path.name} cannot be read: {error}") from error
+        raise BackendError(
+            FailureType.TRANSIENT, "bad_input", f"the picture {path.name} cannot be read: {error}"
+        ) from error
