@@ -39,14 +39,11 @@ def splice(order: Order, workdir: Path, progress: Progress) -> Produced:
     if len(files) != len(shots):
         raise _bad(f"there are {len(files)} shots, ordered were {len(shots)}")
     try:
-        with (
-            failures(),
-            av.open(f"file:{target.absolute()}", "w", format="mp4", options={"fflags": "+bitexact"}) as out,
-        ):
+        with av.open(f"file:{target.absolute()}", "w", format="mp4", options={"fflags": "+bitexact"}) as out:
             _Joint(out, order.structure["fps"]).take_all(shots, files, progress)
     except av.error.FFmpegError as error:
         if error.errno in _NO_ROOM:
-            raise OSError(error.errno, "the scene cannot be written") from error
+            raise
         raise _bad(f"a shot cannot be read: {error}") from error
     return Produced(target)
 
