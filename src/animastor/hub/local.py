@@ -1,0 +1,192 @@
+"""The hub in process: the worker's calls go straight to engine and coordination, with real claims and signed tickets.
+
+What it does is what a hub over HTTP does, without the transport: it proves who claimed what, makes claims known again
+that a lost store has forgotten, and carries bytes. What a result means is decided by `engine.results` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from animastor.engine.ports import ArtifactStore, Coordination, Verdict
+from animastor.engine.reasons import Reason
+from animastor.hub.tickets import KeyStore, Tickets
+from animastor.media.registry import Registry
+from animastor.protocol import (
+    ERA_BITS,
+    Answer,
+    Claim,
+    Clock,
+    FailureType,
+    HubRefusedError,
+    Running,
+    Ticket,
+    Uploaded,
+    Worker,
+)
+
+MOST_GIVEN = 10_000  # claims that are remembered, for the case that the store forgets them
+LONGEST_MESSAGE = 2000  # characters of a failure's message
+
+
+class Results(Protocol):
+    """What becomes of results and failures (`engine.results`)."""
+
+    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Reason:
+        """Take a result."""
+        ...
+
+    async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:
+        """Take a failure."""
+        ...
+
+
+class Truth(KeyStore, Protocol):
+    """What of the database (`engine.ports.Storage`) the hub needs."""
+
+    async def artifact_suffix(self, checksums: Sequence[str]) -> Mapping[str, str]:
+        """Checksum → file suffix, of those that are known."""
+        ...
+
+    async def clear_no_worker(self, profiles: Sequence[str]) -> int:
+        """Wake the assets that waited for a worker of these profiles."""
+        ...
+
+
+class LocalHub:
+    """`protocol.Hub` for a worker in the same process."""
+
+    def __init__(
+        self,
+        coordination: Coordination,
+        results: Results,
+        artifacts: ArtifactStore,
+        storage: Truth,
+        *,
+        media: Registry,
+        clock: Clock,
+    ) -> None:
+        self._coordination, self._results, self._artifacts, self._storage = coordination, results, artifacts, storage
+        self._media, self._clock = media, clock
+        self._tickets = Tickets(storage, clock)
+        self._given: dict[tuple[str, int], tuple[Claim, str]] = {}  # (job, claim number) → claim, worker's key
+        self._suffixes: dict[str, str] = {}  # of artifacts that were seen; an artifact never changes
+
+    async def register(self, worker: Worker) -> None:
+        """Make the worker known; what waited for one like it is woken."""
+        served = await self._coordination.register(worker)
+        if served:
+            await self._storage.clear_no_worker(served)
+            self._coordination.wake()
+
+    async def claim(self, worker: Worker, limit: Mapping[str, int], wait: timedelta) -> Sequence[Claim]:
+        """Claims with their tickets. Raises `ClockSkewError` when no ticket can be signed."""
+        await self._tickets.ready()
+        claims = await self._coordination.claim(worker, limit, wait)
+        return [self._signed(claim, worker.key) for claim in claims]
+
+    async def heartbeat(self, worker: Worker, running: Sequence[Running]) -> Sequence[Answer]:
+        """Keep claims alive; those that a lost store has forgotten are made known first."""
+        given = [self._given.get((line.job_id, line.claim_no)) for line in running]
+        await self._make_known([one for one in given if one is not None])
+        return await self._coordination.heartbeat(worker, running)
+
+    async def fetch(self, claim: Claim, checksum: str) -> Path:
+        """The file of an input in the artifact store itself. Raises `HubRefusedError` (`artifact_missing`)."""
+        suffix = await self._suffix(checksum) if checksum in claim.job.inputs else None
+        path = None if suffix is None else await self._artifacts.path(checksum, suffix)
+        if path is None:
+            raise HubRefusedError(Reason.ARTIFACT_MISSING, f"the artifact {checksum} is not there")
+        return path
+
+    async def upload(self, claim: Claim, path: Path) -> Uploaded:
+        """Put a file into the store. Whether it is what was ordered is looked at when the job is finished.
+
+        Raises `HubRefusedError` (`not_claimer`).
+        """
+        await self._proven(claim)
+        suffix = self._media[claim.job.media].suffixes[claim.job.kind]
+        checksum, size = await self._artifacts.put(path, suffix)
+        self._suffixes[checksum] = suffix
+        return Uploaded(checksum, size, suffix)
+
+    async def finish(self, claim: Claim, uploaded: Uploaded) -> str:
+        """Deliver a result. Raises `HubRefusedError` (`not_claimer`)."""
+        ticket = await self._proven(claim)
+        await self._make_known([(claim, ticket.worker)])
+        answer = await self._results.finish(ticket, uploaded)
+        self._given.pop((ticket.job_id, ticket.claim_no), None)
+        return answer
+
+    async def fail(self, claim: Claim, failure: FailureType, code: str, message: str) -> str:
+        """Report a failure. Raises `HubRefusedError` (`not_claimer`)."""
+        ticket = await self._proven(claim)
+        await self._make_known([(claim, ticket.worker)])
+        answer = await self._results.fail(ticket, failure, code, message[:LONGEST_MESSAGE])
+        self._given.pop((ticket.job_id, ticket.claim_no), None)
+        return answer
+
+    async def hand_back(self, worker: Worker, claims: Sequence[Claim]) -> None:
+        """Queue claims again, at once and uncounted; those that were told to stop are dropped by their label."""
+        await self._coordination.settle(
+            [
+                Verdict(
+                    job_id=claim.job.job_id,
+                    claim_no=claim.claim_no,
+                    worker=worker.key,
+                    called_backend=False,
+                    counted=False,
+                    requeue_at=0.0,
+                )
+                for claim in claims
+            ]
+        )
+        for claim in claims:
+            self._given.pop((claim.job.job_id, claim.claim_no), None)
+
+    async def goodbye(self, worker: Worker) -> None:
+        """The worker is no able one any more."""
+        await self._coordination.deregister(worker)
+
+    def _signed(self, claim: Claim, worker: str) -> Claim:
+        job = claim.job
+        ticket = Ticket(
+            job_id=job.job_id,
+            asset=job.asset,
+            claim_no=claim.claim_no,
+            dispatch_id=job.dispatch_id,
+            fence=job.fence,
+            input_hash=job.input_hash,
+            kind=job.kind,
+            media=job.media,
+            worker=worker,
+            issued_at=self._clock.now(),
+        )
+        signed = Claim(job, claim.claim_no, self._tickets.sign(ticket))
+        self._given[job.job_id, claim.claim_no] = (signed, worker)
+        if len(self._given) > MOST_GIVEN:
+            del self._given[next(iter(self._given))]
+        return signed
+
+    async def _proven(self, claim: Claim) -> Ticket:
+        """The verified ticket of a claim, which must be for this very job."""
+        ticket, job = await self._tickets.verify(claim.ticket), claim.job
+        told = (ticket.job_id, ticket.claim_no, ticket.dispatch_id, ticket.fence, ticket.input_hash)
+        if told != (job.job_id, claim.claim_no, job.dispatch_id, job.fence, job.input_hash):
+            raise HubRefusedError(Reason.NOT_CLAIMER, "the ticket is for another job")
+        return ticket
+
+    async def _make_known(self, claims: Sequence[tuple[Claim, str]]) -> None:
+        """Register claims again of which the store cannot know: it was lost since they were given (CONTRACT 7)."""
+        era = await self._coordination.era()
+        lost = [(claim, worker) for claim, worker in claims if claim.claim_no >> ERA_BITS != era]
+        if lost:
+            await self._coordination.reregister(lost)
+
+    async def _suffix(self, checksum: str) -> str | None:
+        if checksum not in self._suffixes:
+            self._suffixes.update(await self._storage.artifact_suffix([checksum]))
+        return self._suffixes.get(checksum)
