@@ -144,7 +144,7 @@ def requests(world: World, core: Core) -> Requests:
     )
 
 
-def scheduler(world: World, core: Core) -> Scheduler:
+def scheduler(world: World, core: Core, repairs: Repairs) -> Scheduler:
     """The tick."""
     dispatcher = Dispatcher(
         storage=world.storage,
@@ -164,6 +164,7 @@ def scheduler(world: World, core: Core) -> Scheduler:
         registry=world.registry,
         dispatcher=dispatcher,
         replanner=core.replanner,
+        eras=repairs.eras,
         gate=core.gate,
         isolation=core.isolation,
         clock=world.clock,

@@ -20,6 +20,7 @@ from animastor.engine.ports import (
     Begin,
     Begun,
     Candidate,
+    Circuit,
     Coordination,
     Ended,
     JobSource,
@@ -32,6 +33,8 @@ from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.engine.states import State, Wait
 from animastor.protocol import DispatchId, Job, Pair
+
+TESTS = 2  # what may start while a breaker is not closed: its half-open permits (CONTRACT 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +94,10 @@ class Dispatcher:
 
     async def dispatch(self, status: PairStatus, books: int) -> Round:
         """Fill the free slots of a pair; `books` is how many share them. Ends when a round starts and moves nothing."""
-        free, limit, total = status.free, status.free, Round()
+        free = status.free if status.circuit is Circuit.CLOSED else min(status.free, TESTS)
+        limit, total = free, Round()
         while free > 0:
-            done = await self._round(status, min(limit, self._batch), books)
+            done = await self._round(status, free, min(limit, self._batch), books)
             total += done
             free -= done.started
             if not (done.started or done.moved):
@@ -102,7 +106,7 @@ class Dispatcher:
             limit = free if done.started else min(self._batch, max(free, 2 * limit))
         return total
 
-    async def _round(self, status: PairStatus, limit: int, books: int) -> Round:
+    async def _round(self, status: PairStatus, room: int, limit: int, books: int) -> Round:
         each = max(1, -(-limit // max(1, books)))
         walk = await self._storage.due(status.pair, limit, each, self._after.get(status.pair, 0))
         self._after[status.pair] = walk.last_book
@@ -110,7 +114,7 @@ class Dispatcher:
             return Round()
         starts, moved = await self._plan(walk.rows)
         starts = await self._able(starts, status.profiles)
-        started = await self._begin(await self._admit(starts[: max(status.free, 1)]))
+        started = await self._begin(await self._admit(starts[:room]))
         return Round(len(walk.rows), started, moved)
 
     async def _plan(self, rows: Sequence[PlanRow]) -> tuple[list[_Start], int]:

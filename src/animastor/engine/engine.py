@@ -71,7 +71,7 @@ class Engine:
         self.presence = repairs.presence
         self.results = results(world, core)
         self.requests = requests(world, core)
-        self.scheduler = scheduler(world, core)
+        self.scheduler = scheduler(world, core, repairs)
         self.keeper = keeper(world, core, repairs)
         self.reconciliation = reconciliation(world, core, repairs, self.requests)
         self._task: asyncio.Task[None] | None = None

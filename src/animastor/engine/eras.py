@@ -20,6 +20,11 @@ class Eras:
         self._observer = observer
         self._window_s = window_s
 
+    async def present(self) -> None:
+        """Say that a server is there (workers' silence counts only then), and look whether the copy is."""
+        await self._coordination.serving()
+        await self.check()
+
     async def check(self) -> bool:
         """Whether the copy was missing; then a new era has begun, with its window where one is configured."""
         if await self._coordination.era() is not None:

@@ -14,7 +14,17 @@ from animastor.engine.config import EngineConfig
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
-from animastor.engine.ports import Active, Coordination, JobState, JobStatus, Renewal, Selection, Storage
+from animastor.engine.ports import (
+    Active,
+    Circuit,
+    Coordination,
+    JobState,
+    JobStatus,
+    PairStatus,
+    Renewal,
+    Selection,
+    Storage,
+)
 from animastor.engine.reasons import Reason
 from animastor.engine.recovering import Recovery, held_of
 from animastor.engine.releasing import Releaser
@@ -31,6 +41,10 @@ class _Queue:
 
     by_id: Mapping[JobId, JobStatus]
     by_dispatch: Mapping[DispatchId, Sequence[JobStatus]]
+
+    def runs(self, dispatch_id: DispatchId) -> bool:
+        """Whether a worker holds a job of this dispatch."""
+        return any(job.state is JobState.CLAIMED for job in self.by_dispatch.get(dispatch_id, ()))
 
 
 class Keeper:
@@ -75,15 +89,14 @@ class Keeper:
 
     async def look(self) -> None:
         """One round."""
-        await self._isolation.step("saying that a server is there", self._coordination.serving())
-        await self._isolation.step("checking the era", self._eras.check())
+        await self._isolation.step("saying that a server is there", self._eras.present())
         await self._isolation.step("sweeping", self._sweeper.sweep())
         await self._isolation.step("releasing", self._releaser.release_unreleased(self._config.batch))
         await self._isolation.step("keeping dispatches", self._keep())
 
     async def _keep(self) -> None:
         queue = await self._queue()
-        profiles = await self._profiles()
+        pairs = {status.pair: status for status in await self._coordination.pairs(self._pairs)}
         found: set[tuple[DispatchId, str]] = set()
         unserved: set[DispatchId] = set()
         after = AssetId(0)
@@ -92,7 +105,8 @@ class Keeper:
             await self._renew(actives)
             if not self._gate.in_window:
                 found |= self._without_job(actives, queue)
-                unserved |= await self._without_worker(actives, queue, profiles)
+                unserved |= await self._without_worker(actives, queue, pairs)
+                await self._without_permit(actives, queue, pairs)
         self._found = found
         self._unserved_since = {key: since for key, since in self._unserved_since.items() if key in unserved}
 
@@ -103,9 +117,6 @@ class Keeper:
         for job in jobs:
             by_dispatch[job.dispatch_id].append(job)
         return _Queue({job.job_id: job for job in jobs}, by_dispatch)
-
-    async def _profiles(self) -> Mapping[Pair, frozenset[str]]:
-        return {status.pair: status.profiles for status in await self._coordination.pairs(self._pairs)}
 
     async def _renew(self, actives: Sequence[Active]) -> None:
         renewals = await self._coordination.renew([held_of(one) for one in actives])
@@ -133,23 +144,42 @@ class Keeper:
         return found
 
     async def _without_worker(
-        self, actives: Sequence[Active], queue: _Queue, profiles: Mapping[Pair, frozenset[str]]
+        self, actives: Sequence[Active], queue: _Queue, pairs: Mapping[Pair, PairStatus]
     ) -> set[DispatchId]:
         """Dispatches whose jobs are all unclaimed and that no able worker serves; after 5 min they are rolled back."""
         now = self._clock.now()
-        unserved = [one for one in actives if _is_unserved(one, queue, profiles)]
+        unserved = [one for one in actives if _is_unserved(one, queue, pairs)]
         for one in unserved:
             self._unserved_since.setdefault(one.dispatch_id, now)
         stuck = [one for one in unserved if now - self._unserved_since[one.dispatch_id] >= self._config.no_worker_s]
         await self._recovery.give_up(stuck, Reason.NO_WORKER, Wait.NO_WORKER)
         return {one.dispatch_id for one in unserved}
 
+    async def _without_permit(self, actives: Sequence[Active], queue: _Queue, pairs: Mapping[Pair, PairStatus]) -> None:
+        """Dispatches that an open breaker holds give their slots back: they would keep out the test that closes it.
 
-def _is_unserved(one: Active, queue: _Queue, profiles: Mapping[Pair, frozenset[str]]) -> bool:
-    jobs = queue.by_dispatch.get(one.dispatch_id, ())
-    served = profiles.get(Pair(one.media, one.lane), frozenset())
+        While a breaker is not closed, only jobs of permit holders are claimed, and permits come from admissions. So
+        those that run nothing and hold no permit are rolled back, and are admitted again, two at a time, as tests.
+        """
+        closed = {pair for pair, status in pairs.items() if status.circuit is Circuit.CLOSED}
+        held = [one for one in actives if _pair(one) not in closed and not queue.runs(one.dispatch_id)]
+        if not held:
+            return
+        of = Selection(dispatches=[one.dispatch_id for one in held])
+        permits = {lease.dispatch_id for lease in await self._coordination.leases(of) if lease.permit}
+        stuck = [one for one in held if one.dispatch_id not in permits]
+        await self._recovery.give_up(stuck, Reason.CIRCUIT_OPEN, Wait(0))
+
+
+def _pair(one: Active) -> Pair:
+    return Pair(one.media, one.lane)
+
+
+def _is_unserved(one: Active, queue: _Queue, pairs: Mapping[Pair, PairStatus]) -> bool:
+    status = pairs.get(_pair(one))
+    served = status.profiles if status is not None else frozenset()
     return (
-        bool(jobs)
-        and all(job.state is not JobState.CLAIMED for job in jobs)
+        bool(queue.by_dispatch.get(one.dispatch_id))
+        and not queue.runs(one.dispatch_id)
         and not any(source.profile in served for source in one.missing)
     )

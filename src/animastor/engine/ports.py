@@ -707,6 +707,10 @@ class StorageUnavailableError(Exception):
     """
 
 
+class StorageFullError(StorageUnavailableError):
+    """Raised when there is no room left for the database or its artifacts; work goes on once there is."""
+
+
 class Storage(Protocol):
     """The truth. Every method is one transaction with its journal rows, and may be repeated with the same ids."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from animastor.engine.config import EngineConfig
 from animastor.engine.dispatching import Dispatcher, Round
+from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
 from animastor.engine.ports import Circuit, Coordination, PairStatus, Storage
@@ -47,6 +48,7 @@ class Scheduler:
         registry: Registry,
         dispatcher: Dispatcher,
         replanner: Replanner,
+        eras: Eras,
         gate: Gate,
         isolation: Isolation,
         clock: Clock,
@@ -58,6 +60,7 @@ class Scheduler:
         self._coordination = coordination
         self._dispatcher = dispatcher
         self._replanner = replanner
+        self._eras = eras
         self._gate = gate
         self._isolation = isolation
         self._clock = clock
@@ -77,6 +80,7 @@ class Scheduler:
     async def tick(self) -> float:
         """One tick; how many seconds the next one may wait at most."""
         tick = _Tick()
+        await self._isolation.step("saying that a server is there", self._eras.present())
         if await self._gate.look() is None:
             await self._isolation.step("waking what waited", self._wake_later(tick))
             await self._isolation.step("replanning", self._replan(tick))
