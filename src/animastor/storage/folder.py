@@ -1,0 +1,151 @@
+"""The artifact store as a folder: immutable bytes under their SHA-256, written whole or not at all (CONTRACT 11).
+
+A file is written under a temporary name in the same tree, flushed to the disk, and renamed; then its folder is
+flushed. So what stands under a checksum is whole after any crash. A sentinel file tells a store that is there from a
+mount that is not: without it nothing is believed to be missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from animastor.engine.ports import ArtifactStoreUnavailableError
+from animastor.engine.reasons import Reason
+
+SENTINEL = "animastor-artifacts"
+_BLOCK = 1 << 20
+
+
+class FolderStore:
+    """`engine.ports.ArtifactStore` on a file system.
+
+    Every method may raise `OSError` of the file system, a full disk among them; nothing half-written stays under a
+    checksum. The thresholds say when `check` answers DISK_LOW.
+    """
+
+    def __init__(
+        self, root: Path, *, low_fraction: float = 0.02, low_bytes: int = 2 * 1024**3, create: bool = False
+    ) -> None:
+        """`create`: make the folder and its sentinel when the folder is not there at all."""
+        self._root = root
+        self._temporary = root / "tmp"
+        self._low_fraction = low_fraction
+        self._low_bytes = low_bytes
+        if create and not root.exists():
+            self._temporary.mkdir(parents=True)
+            (root / SENTINEL).write_text("The artifacts of an Animastor home. Do not change anything in here.\n")
+        self._remove_left_overs()
+
+    async def put(self, source: Path, suffix: str) -> tuple[str, int]:
+        """Take a finished file in, moving it away from `source` where that is possible: (checksum, size)."""
+        return await asyncio.to_thread(self._put, source, suffix)
+
+    async def path(self, checksum: str, suffix: str) -> Path | None:
+        """The file with these bytes, or None when it is positively absent.
+
+        Raises `ArtifactStoreUnavailableError` when the sentinel cannot be read.
+        """
+        place = self._place(checksum, suffix)
+        if place.exists():
+            return place
+        self._require_sentinel()
+        return None
+
+    async def delete(self, checksum: str, suffix: str) -> None:
+        """Remove the bytes; absent is fine. Raises `ArtifactStoreUnavailableError`."""
+        self._require_sentinel()
+        self._place(checksum, suffix).unlink(missing_ok=True)
+
+    async def check(self) -> Reason | None:
+        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW, or None when all is well."""
+        try:
+            self._require_sentinel()
+            usage = shutil.disk_usage(self._root)
+        except (ArtifactStoreUnavailableError, OSError):
+            return Reason.ARTIFACT_STORE_UNAVAILABLE
+        if usage.free < self._low_bytes or usage.free < self._low_fraction * usage.total:
+            return Reason.DISK_LOW
+        return None
+
+    def _place(self, checksum: str, suffix: str) -> Path:
+        return self._root / checksum[:2] / f"{checksum}{suffix}"
+
+    def _require_sentinel(self) -> None:
+        if not (self._root / SENTINEL).is_file():
+            raise ArtifactStoreUnavailableError(
+                f"the artifact store {self._root} cannot be read (its file {SENTINEL} is not there); "
+                "is the disk mounted?"
+            )
+
+    def _put(self, source: Path, suffix: str) -> tuple[str, int]:
+        self._require_sentinel()
+        checksum, size = _digest(source)
+        place = self._place(checksum, suffix)
+        if place.exists() and _digest(place) == (checksum, size):
+            source.unlink(missing_ok=True)
+            return checksum, size
+        place.parent.mkdir(exist_ok=True)
+        waiting = self._into_tree(source)
+        try:
+            _flush(waiting)
+            waiting.replace(place)
+        except BaseException:
+            waiting.unlink(missing_ok=True)
+            raise
+        _flush(place.parent)
+        source.unlink(missing_ok=True)
+        return checksum, size
+
+    def _into_tree(self, source: Path) -> Path:
+        """The file under a temporary name of this process, in this tree: moved, or copied from another disk."""
+        self._temporary.mkdir(exist_ok=True)
+        waiting = self._temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
+        try:
+            os.link(source, waiting)
+        except OSError:
+            try:
+                shutil.copyfile(source, waiting)
+            except BaseException:
+                waiting.unlink(missing_ok=True)
+                raise
+        return waiting
+
+    def _remove_left_overs(self) -> None:
+        """Remove temporary files of processes that are gone; those of the living are theirs."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            for each in self._temporary.iterdir():
+                if not _alive(each.name.partition("-")[0]):
+                    each.unlink(missing_ok=True)
+
+
+def _digest(path: Path) -> tuple[str, int]:
+    digest, size = sha256(), 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return digest.hexdigest(), size
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
