@@ -674,6 +674,7 @@ class JournalRow:
     actor: str = ""
     observed: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
+    row_id: int = 0  # what `journal(after=…)` counts by; given by the database
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from animastor.media.registry import Registry
 from animastor.protocol import Clock, Pair
 
 BOOKS_FRESH_S = 1.0  # how old the count of books with open requests may be
+NOBODY_S = 0.25  # between looks while there is no worker at all: the first one is on its way
 FINISH_S = 1.0  # how long an ended request may go unnoticed while others are busy
 
 
@@ -93,6 +94,8 @@ class Scheduler:
     def _pause(self, tick: _Tick) -> float:
         if tick.replanned >= self._config.batch:
             return 0.0
+        if not self._served:
+            return min(NOBODY_S, self._config.tick_s)
         if tick.next_wake is None:
             return self._config.tick_s
         return min(self._config.tick_s, max(0.0, tick.next_wake - self._clock.now()))
