@@ -187,6 +187,7 @@ def _sentence(*pieces: str) -> str:
 
 IMAGE = MediaType(
     name="image",
+    profiles={KIND: DEFAULT_PROFILE},
     plan=plan_image,
     check=check_image,
     facts_of=image_facts,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from importlib.metadata import entry_points
 
-from animastor.media.types import MediaType
+from animastor.media.types import MediaType, Profile
 
 
 class Registry:
@@ -49,6 +49,11 @@ class Registry:
     def names(self) -> tuple[str, ...]:
         """The names, dependencies first."""
         return tuple(self._types)
+
+    @property
+    def profiles(self) -> dict[str, Profile]:
+        """The profiles of this installation, as new books store them (`ContentSettings.profiles`)."""
+        return {key: profile for media in self for key, profile in media.profiles.items()}
 
     def dependants(self, name: str) -> tuple[str, ...]:
         """The media types whose plans read this one: those that require or follow it."""

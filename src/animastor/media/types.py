@@ -155,6 +155,7 @@ class MediaType:
     suffixes: Mapping[str, str]  # kind of part, and "merge" -> file suffix
     requires: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
+    profiles: Mapping[str, Profile] = field(default_factory=dict)  # of this installation; stored with each new book
     merges: bool = True
     retry_limit: int = 10
     min_quota: int = 2

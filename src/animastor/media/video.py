@@ -194,6 +194,7 @@ def _ordered_frames(structure: Structure) -> int:
 
 VIDEO = MediaType(
     name="video",
+    profiles={KIND: DEFAULT_PROFILE},
     plan=plan_video,
     check=check_video,
     facts_of=video_facts,
