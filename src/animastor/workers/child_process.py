@@ -90,7 +90,8 @@ class ChildProcess(asyncio.Protocol):
         except ChildGoneError:
             verdict = self._watch.verdict
             self.kill()
-            raise verdict or failures.of_end(await self.reap(), self._last_words()) from None
+            code = await self.reap()
+            raise verdict or failures.of_end(code, self._last_words()) from None
         except BaseException:
             self.kill()
             raise

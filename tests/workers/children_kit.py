@@ -1,0 +1,39 @@
+"""Small things that tests with real processes share. Not a test module."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+HERE = Path(__file__).parent  # where children find `child_backends`
+
+
+def ignore(_: float) -> None:
+    """Nobody looks at the progress."""
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Wait for something that other processes do."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - another process has no event of ours
+            await asyncio.sleep(0.005)
+
+
+def watch_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    """The same for a test without an event loop."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def is_gone(pid: int) -> bool:
+    """No such process, or only what its parent has not asked after yet."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
