@@ -4,7 +4,8 @@
 
 A life is admit → enqueue → claim → settle → release of one asset with one job; the jobs are made before the clock
 starts, since the engine makes them. Each figure is the best of three, in CPU seconds of this process, so that it says
-the same on a machine that does other things. Memory is what 100,000 queued jobs of one store add, the jobs themselves included.
+the same on a machine that does other things. Memory is what 100,000 queued
+jobs of one store add, the jobs themselves included.
 """
 
 from __future__ import annotations

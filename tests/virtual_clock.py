@@ -72,14 +72,18 @@ class VirtualClock:
             self._close(loop)
 
     def _close(self, loop: VirtualLoop) -> None:
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        with self.real():
-            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        async def cancel(tasks: set[asyncio.Task[Any]]) -> None:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        try:
+            loop.run_until_complete(cancel(asyncio.all_tasks(loop)))
             loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
+            with self.real():
+                loop.run_until_complete(loop.shutdown_default_executor())
+        finally:
+            loop.close()
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -93,7 +97,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """The clock's time."""
         return self._clock.elapsed
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:  # noqa: D102
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:
         future = super().run_in_executor(executor, func, *args)
         if not future.done():
             self._clock.busy += 1
