@@ -48,11 +48,12 @@ _SCRIPTS = {
 
 
 def normalize(tag: str) -> str:
-    """A BCP 47 tag with its primary part in lower case and hyphens between parts; "" for what is no tag."""
+    """A BCP 47 tag with its primary part in lower case and regions in upper case; "" for what is no tag."""
     parts = re.split(r"[-_]", tag.strip())
     if not re.fullmatch(r"[A-Za-z]{2,8}", parts[0]) or parts[0].lower() in ("und", "mul", "zxx"):
         return ""
-    return "-".join([parts[0].lower(), *(part for part in parts[1:] if re.fullmatch(r"[A-Za-z0-9]{1,8}", part))])
+    rest = [part for part in parts[1:] if re.fullmatch(r"[A-Za-z0-9]{1,8}", part)]
+    return "-".join([parts[0].lower(), *(part.upper() if len(part) == 2 else part for part in rest)])
 
 
 def primary(tag: str) -> str:
