@@ -25,6 +25,8 @@ NARROW = 70  # columns; below this the bar gives way to the numbers
 class Display(Protocol):
     """Where a running command says how far it is."""
 
+    wants_tables: bool  # whether a person reads this, and not a program
+
     def note(self, message: str, **fields: Any) -> None:
         """One sentence for the person; `fields` go into the JSON event."""
         ...
@@ -64,6 +66,8 @@ def media_done(media: MediaProgress) -> tuple[int, int]:
 
 class LiveDisplay:
     """Bars that are redrawn in place, one for each media type."""
+
+    wants_tables = True
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -111,6 +115,8 @@ class LiveDisplay:
 class PlainDisplay:
     """Lines for a log or a pipe: what a person may want to find there later, and no more."""
 
+    wants_tables = True
+
     def __init__(self, out: TextIO, now: Callable[[], float]) -> None:
         self._out = out
         self._now = now
@@ -143,6 +149,8 @@ class PlainDisplay:
 
 class JsonDisplay:
     """One JSON object a line, for programs. Every event has `event`; see docs/commands.md."""
+
+    wants_tables = False
 
     def __init__(self, out: TextIO) -> None:
         self._out = out

@@ -116,6 +116,11 @@ class HomeServer:
             call.cancel()
         await asyncio.gather(*self._calls, return_exceptions=True)
 
+    @property
+    def quiet(self) -> bool:
+        """Whether nobody is being answered."""
+        return self._quiet.is_set()
+
     async def until_quiet(self) -> None:
         """Return when nobody is being answered."""
         await self._quiet.wait()

@@ -1,0 +1,255 @@
+"""Exports: what is READY and current in a scope, as a film, an audiobook and subtitles beside them.
+
+What an export is made of is hashed, and the hash recorded with the file that came of it: a file that was made of the
+same and is still as it was is left alone. The work is done in a child process, with progress and limits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from animastor.app import Reading
+from animastor.books.codec import scene_from_json
+from animastor.books.model import Book, Cover, Scene, SceneType, UnitType
+from animastor.commands.errors import CommandError, Exit
+from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope
+from animastor.exports.job import AUDIOBOOK, FILM, FUNCTION, CoverFile, order_of
+from animastor.exports.model import About, SceneMedia
+from animastor.exports.subtitles import Spoken, subtitles, webvtt
+from animastor.media.hashing import digest
+from animastor.workers.backend import BackendError, Order
+from animastor.workers.work import Limits, Runner, Work
+
+FORMAT = 1  # raised when exports of the same scenes come out differently
+SUBTITLES = "subtitles"
+SUFFIX = {FILM: ".mp4", AUDIOBOOK: ".m4b", SUBTITLES: ".vtt"}
+MEDIA = {FILM: "video", AUDIOBOOK: "audio", SUBTITLES: "audio"}
+SHOWN_GAPS = 5
+_LIMITS = Limits(idle_s=120.0, hard_s=6 * 3600.0)
+_SOUND = "audio"
+
+Exporting = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which files to make of a book, where, and whether gaps are allowed."""
+
+    kinds: tuple[str, ...]
+    out: Path
+    scope: Scope = field(default_factory=Scope)
+    allow_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The files of an export: `made` now, or found `unchanged`; and the scenes that are missing in them."""
+
+    made: tuple[Path, ...] = ()
+    unchanged: tuple[Path, ...] = ()
+    gaps: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A scene with the artifacts that an export takes, and their checksums for its hash."""
+
+    media: SceneMedia
+    marks: tuple[Any, ...]
+
+
+async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, wanted: Wanted, told: Exporting) -> Done:
+    """Make the wanted files of what is current.
+
+    Raises `CommandError` when scenes are missing that may not be, or a file cannot be made.
+    """
+    book = await opened.storage.load_book(row.book_key)
+    rows = await opened.storage.export_rows(row.book_key, wanted.scope)
+    made, unchanged, gaps = [], [], dict[str, None]()
+    for kind in wanted.kinds:
+        pieces, missing = await _pieces(opened, rows, kind)
+        gaps.update(dict.fromkeys(missing))
+        if missing and not wanted.allow_missing:
+            raise _incomplete(kind, missing)
+        if not pieces:
+            continue
+        target = wanted.out / f"{file_name(book, row)}{SUFFIX[kind]}"
+        about, cover = await _about(opened, book, rows, scratch)
+        key = _key(kind, about, cover, pieces)
+        if await _is_current(opened, target, key):
+            unchanged.append(target)
+            continue
+        await _make(runner, scratch, kind, [piece.media for piece in pieces], target, about, cover, told)
+        made.append(target)
+        await _record(opened, target, key)
+    return Done(tuple(made), tuple(unchanged), tuple(gaps))
+
+
+def kinds_of(media: Sequence[str]) -> tuple[str, ...]:
+    """The files that a `make` of these media types ends with."""
+    kinds = [FILM] if "video" in media else []
+    if _SOUND in media:
+        kinds += [AUDIOBOOK] if "video" in media else [AUDIOBOOK, SUBTITLES]
+    return tuple(kinds)
+
+
+def file_name(book: Book, row: BookRow) -> str:
+    """The book's title as a file name; its id when nothing of the title can stand in one."""
+    kept = "".join(char if char.isalnum() or char in " -_" else " " for char in book.head.title)
+    return "-".join(kept.lower().split())[:80] or row.book_id
+
+
+def _incomplete(kind: str, missing: Sequence[str]) -> CommandError:
+    shown = ", ".join(missing[:SHOWN_GAPS]) + (f" and {len(missing) - SHOWN_GAPS} more" * (len(missing) > SHOWN_GAPS))
+    return CommandError(
+        Exit.INCOMPLETE,
+        "export_incomplete",
+        f"The {kind} lacks {len(missing)} scene{'s' * (len(missing) > 1)}: {shown}. "
+        "Make them first, or export what there is with --allow-missing.",
+    )
+
+
+async def _pieces(opened: Reading, rows: Sequence[SceneExport], kind: str) -> tuple[list[_Piece], list[str]]:
+    pieces, missing = [], []
+    for row in rows:
+        scene = scene_from_json(row.scene)
+        main = row.media.get(MEDIA[kind])
+        if main is not None and main.current and main.artifact is None:
+            continue  # empty: nothing is to be made of it
+        if main is None or not main.current:
+            missing.append(f"{row.chapter_id}/{row.scene_id}")
+            continue
+        pieces.append(await _piece(opened, row, scene, kind))
+    return pieces, missing
+
+
+async def _piece(opened: Reading, row: SceneExport, scene: Scene, kind: str) -> _Piece:
+    sound = row.media.get(_SOUND)
+    audio = await _file(opened, sound)
+    picture = row.media.get("video") if kind == FILM else None
+    timings = tuple(map(tuple, sound.facts.get("timings", ()))) if sound is not None and sound.current else ()
+    texts: dict[str, str] = {unit.unit_id: unit.text for unit in scene.units if unit.type is not UnitType.TYPOGRAPHY}
+    media = SceneMedia(
+        scene_id=row.scene_id,
+        chapter_id=row.chapter_id,
+        chapter_title=row.chapter_title,
+        audio=audio,
+        video=await _file(opened, picture),
+        timings=timings,
+        texts=texts,
+    )
+    checksums = [None if each is None else each.artifact for each in (sound, picture)]
+    return _Piece(media, (row.scene_id, row.chapter_id, row.chapter_title, checksums, timings, texts))
+
+
+async def _file(opened: Reading, asset: AssetExport | None) -> Path | None:
+    if asset is None or asset.artifact is None or not asset.current:
+        return None
+    path = await opened.artifacts.path(asset.artifact, asset.suffix)
+    if path is None:
+        raise CommandError(
+            Exit.INCOMPLETE, "artifact_missing", "A finished file is not in the artifact store any more: make again."
+        )
+    return path.absolute()
+
+
+async def _about(
+    opened: Reading, book: Book, rows: Sequence[SceneExport], scratch: Path
+) -> tuple[About, CoverFile | None]:
+    head = book.head
+    cover = await _cover_file(book.cover, scratch) if book.cover is not None else await _cover_scene(opened, rows)
+    return About(head.title, head.author, head.language), cover
+
+
+async def _cover_file(cover: Cover, scratch: Path) -> CoverFile:
+    path = scratch / "cover"
+    await asyncio.to_thread(_write, path, cover.data)
+    return CoverFile(path.absolute(), cover.media_type)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+async def _cover_scene(opened: Reading, rows: Sequence[SceneExport]) -> CoverFile | None:
+    """The picture of a cover scene, when the book brings no cover of its own."""
+    for row in rows:
+        image = row.media.get("image")
+        scene = scene_from_json(row.scene)
+        if scene.type is not SceneType.COVER or image is None or not image.current or not scene.units:
+            continue
+        unit = image.facts.get("units", {}).get(scene.units[0].unit_id)
+        path = None if unit is None else await opened.artifacts.path(unit["artifact"], ".png")
+        if path is not None:
+            return CoverFile(path.absolute(), "image/png")
+    return None
+
+
+def _key(kind: str, about: About, cover: CoverFile | None, pieces: Sequence[_Piece]) -> str:
+    picture = None if cover is None else sha256(cover.path.read_bytes()).hexdigest()
+    return digest(
+        {
+            "format": FORMAT,
+            "kind": kind,
+            "about": [about.title, about.author, about.language, picture],
+            "scenes": [piece.marks for piece in pieces],
+        }
+    )
+
+
+async def _is_current(opened: Reading, target: Path, key: str) -> bool:
+    recorded = await opened.storage.export_record(str(target.absolute()))
+    if recorded is None or not target.exists():
+        return False
+    seen = target.stat()
+    return recorded == (key, seen.st_size, seen.st_mtime_ns)
+
+
+async def _record(opened: Reading, target: Path, key: str) -> None:
+    seen = target.stat()
+    await opened.storage.record_export(str(target.absolute()), key, seen.st_size, seen.st_mtime_ns)
+
+
+async def _make(
+    runner: Runner,
+    scratch: Path,
+    kind: str,
+    scenes: Sequence[SceneMedia],
+    target: Path,
+    about: About,
+    cover: CoverFile | None,
+    told: Exporting,
+) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if kind == SUBTITLES:
+            await asyncio.to_thread(_write_subtitles, scenes, target, about.language)
+            return
+        order = Order("export", kind, order_of(kind, scenes, target, about, cover))
+        work = Work(FUNCTION, order, scratch / f"export-{kind}", "export", _LIMITS)
+        await runner.run(work, lambda share: told(target.name, share))
+    except BackendError as error:
+        code = Exit.DISK_FULL if error.code == "disk_full" else Exit.FAILURES
+        raise CommandError(code, error.code, f"{target} could not be made: {error.message}") from error
+
+
+def _write_subtitles(scenes: Sequence[SceneMedia], target: Path, language: str) -> None:
+    spoken, start = [], 0.0
+    for scene in scenes:
+        end = start
+        for unit_id, unit_start, unit_end in scene.timings:
+            end = start + unit_end
+            spoken.append(Spoken(start + unit_start, end, scene.texts.get(unit_id, "")))
+        start = end
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_text(webvtt(subtitles(spoken, language)), encoding="utf-8")
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
