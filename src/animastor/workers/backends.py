@@ -71,6 +71,10 @@ class Backends:
         """Leave a backend alone for ten minutes, because it said that it is misconfigured."""
         self._stopped[profile] = (self._clock.now() + STOPPED_S, message)
 
+    def is_stopped(self, profile: str) -> bool:
+        """Whether a backend is left alone now."""
+        return profile in self._stopped
+
     @property
     def complaints(self) -> Mapping[str, str]:
         """Why a profile is not worked for: one sentence each."""

@@ -199,7 +199,10 @@ class WorkerLoop:
                 held.stage = _Stage.DELIVERING
                 self._in_hand -= 1
                 self._room.set()
-            await self._delivery.result(Receipt(held.claim, made.path, made.notes))
+            if made is None:
+                await self._hand_back([held.claim])
+            else:
+                await self._delivery.result(Receipt(held.claim, made.path, made.notes))
         except BackendError as error:
             await self._report(held, error)
         except HubRefusedError as error:
@@ -213,8 +216,11 @@ class WorkerLoop:
             self._room.set()
         self._workdir.remove(held.folder)
 
-    async def _make(self, held: _Held) -> Produced:
+    async def _make(self, held: _Held) -> Produced | None:
+        """The result; None when the claim came for a backend that is left alone since it was asked for."""
         job = held.claim.job
+        if self._backends.is_stopped(job.profile):
+            return None
         if job.protocol != PROTOCOL:
             message = f"the job is of protocol {job.protocol}, this worker speaks {PROTOCOL}"
             raise BackendError(FailureType.MISCONFIGURED, "protocol_mismatch", message)
