@@ -105,7 +105,6 @@ def _replanner(world: World, core: Core) -> Replanner:
     return Replanner(
         storage=world.storage,
         coordination=world.coordination,
-        registry=world.registry,
         planner=core.planner,
         jobs=core.jobs,
         entrance=core.entrance,

@@ -17,7 +17,7 @@ from animastor.engine.alarms import sentence_of
 from animastor.engine.ports import BookContext, PartRow, PlanRow, Storage, StorePlan
 from animastor.media.registry import Registry
 from animastor.media.types import MediaType, PartPlan, PlanInput, Planned, Waiting
-from animastor.protocol import MERGE, AssetId, BookKey
+from animastor.protocol import MERGE, BookKey
 
 MERGE_SHARE = 0.1  # the effort of a merge against that of its parts, for progress and the time left
 
@@ -131,9 +131,12 @@ def store_plan(row: PlanRow, media: MediaType, wanted: PlanInput) -> StorePlan:
     return StorePlan(row.asset, row.plan_seq, wanted_hash=plan.wanted_hash, parts=parts, merge=merge)
 
 
-def waiting_for_ever(asset: AssetId, plan_seq: int, media: MediaType) -> StorePlan:
-    """What is stored for a resting asset whose plan raises: nothing is wanted until its content changes."""
-    return StorePlan(asset, plan_seq, waiting_on=(media.requires or media.follows or (media.name,))[:1])
+def wanting_nothing(row: PlanRow) -> StorePlan:
+    """What is stored for a resting asset whose plan raises: it waits for itself, until its content changes.
+
+    No wait bit belongs to that, so a request makes it due, planned again, and FAILED if it still raises.
+    """
+    return StorePlan(row.asset, row.plan_seq, waiting_on=(row.media,))
 
 
 def _part_row(part: PartPlan) -> PartRow:

@@ -13,13 +13,12 @@ from animastor.engine.batching import Fault, in_halves
 from animastor.engine.entering import Entrance
 from animastor.engine.failing import Failing
 from animastor.engine.jobs import Jobs
-from animastor.engine.planning import PlanFault, Planner, waiting_for_ever
+from animastor.engine.planning import PlanFault, Planner, wanting_nothing
 from animastor.engine.ports import Coordination, JobStatus, PlanRow, PlanStored, Selection, Storage
 from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.engine.states import State
 from animastor.engine.waking import Bell
-from animastor.media.registry import Registry
 from animastor.protocol import AssetId, Job, JobId, job_id
 
 
@@ -31,7 +30,6 @@ class Replanner:
         *,
         storage: Storage,
         coordination: Coordination,
-        registry: Registry,
         planner: Planner,
         jobs: Jobs,
         entrance: Entrance,
@@ -42,7 +40,6 @@ class Replanner:
     ) -> None:
         self._storage = storage
         self._coordination = coordination
-        self._registry = registry
         self._planner = planner
         self._jobs = jobs
         self._entrance = entrance
@@ -123,9 +120,7 @@ class Replanner:
         resting = [one for one in faults if one.row.state not in (State.PENDING, State.GENERATING)]
         self._failing.report((one.row.asset, one.message) for one in resting)
         if resting:
-            await self._storage.store_plans(
-                [waiting_for_ever(one.row.asset, one.row.plan_seq, self._registry[one.row.media]) for one in resting]
-            )
+            await self._storage.store_plans([wanting_nothing(one.row) for one in resting])
 
 
 def _goes_on(status: JobStatus | None, job: Job) -> bool:

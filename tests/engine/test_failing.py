@@ -1,0 +1,310 @@
+"""Failures: retried, counted, lost; breakers; workers that vanish (CONTRACT 6, 9)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from invariants import always, at_rest, rows
+from stage import Fate, Stage
+from toys import plain_book
+
+from animastor.engine.reasons import JournalType, Reason
+from animastor.engine.states import RequestState, State
+from animastor.protocol import MERGE, Claim, FailureType, Worker
+
+
+async def _states(stage: Stage) -> dict[str, list[State]]:
+    found: dict[str, list[State]] = {}
+    for row in await rows(stage, "SELECT media, state FROM asset ORDER BY id"):
+        found.setdefault(row.media, []).append(State(row.state))
+    return found
+
+
+async def _types(stage: Stage) -> Counter[JournalType]:
+    return Counter(row.type for row in await stage.journal())
+
+
+def _only(kind: str, fate: Fate, first: int = 10**9):  # type: ignore[no-untyped-def]
+    """The fate of the first so many attempts of each job of a kind; everything else succeeds."""
+
+    def choose(claim: Claim, times: int) -> Fate:
+        return fate if claim.job.kind == kind and times < first else Fate()
+
+    return choose
+
+
+def test_a_transient_failure_is_retried_inside_its_dispatch() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1))
+        stage.crew.fate = _only("chunk", Fate(failure=FailureType.TRANSIENT), first=2)
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+        assert done.request.state is RequestState.DONE
+        types = await _types(stage)
+        assert types[JournalType.PART_FAILED] == 4
+        assert types[JournalType.DISPATCHED] == 1
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_part_that_never_succeeds_is_lost_at_its_limit_and_its_asset_fails() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        stage.crew.fate = _only("chunk", Fate(failure=FailureType.TRANSIENT))
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+        assert done.request.state is RequestState.DONE_WITH_FAILURES
+        assert await _states(stage) == {"voice": [State.FAILED], "sketch": [State.READY], "clip": [State.READY]}
+        assert max(stage.crew.started.values()) == 4
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_permanent_failure_fails_what_requires_it_and_not_what_follows_it() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=2))
+        stage.crew.fate = _only("picture", Fate(failure=FailureType.PERMANENT), first=1)
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+        assert done.request.state is RequestState.DONE_WITH_FAILURES
+        found = await _states(stage)
+        assert found["voice"] == [State.READY] * 2
+        assert found["sketch"] == found["clip"] == [State.FAILED] * 2
+        assert f"{Reason.REQUIRES_FAILED}:sketch" in {row.reason for row in await stage.journal()}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_what_failed_is_made_when_it_is_asked_for_again() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1))
+        stage.crew.fate = _only("picture", Fate(failure=FailureType.PERMANENT))
+        async with stage.playing() as engine:
+            await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+            stage.crew.fate = lambda claim, times: Fate()
+            done = await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+        assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_long_back_off_holds_no_slot() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=8, units=1))
+        stage.crew.fate = _only("chunk", Fate(failure=FailureType.TRANSIENT), first=3)
+        for _ in range(1):
+            async with stage.playing() as engine:
+                done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id, 40_000)
+        assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_misconfigured_backend_gives_its_job_back_uncounted() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        stage.crew.fate = _only("chunk", Fate(failure=FailureType.MISCONFIGURED, code="no_voice"), first=6)
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert {row.attempts for row in await rows(stage, "SELECT attempts FROM part")} == {0}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+@pytest.mark.parametrize(("spoiled", "state"), [(2, RequestState.DONE), (3, RequestState.DONE_WITH_FAILURES)])
+def test_corrupt_bytes_are_transient_twice_then_permanent(spoiled: int, state: RequestState) -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        stage.crew.fate = _only("chunk", Fate(spoiled=True), first=spoiled)
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+        assert done.request.state is state
+        assert max(stage.crew.started.values()) == 3
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_silent_worker_loses_its_job_to_another_and_its_late_result_changes_nothing() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        stage.crew.fate = _only("chunk", Fate(late=100.0), first=1)
+        async with stage.playing(workers=2) as engine:
+            opened = await stage.ask(engine, key, ("voice",))
+            done = await stage.until_ended(opened.request.request_id)
+            assert stage.clock.elapsed < 100.0, "nobody waited for the silent one"
+            await stage.clock.sleep(120.0)
+        assert done.request.state is RequestState.DONE
+        types = await _types(stage)
+        assert types[JournalType.SWEPT] == 1
+        assert max(stage.crew.started.values()) == 2
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_late_result_is_accepted_when_nobody_else_was_faster() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+
+        def fate(claim: Claim, times: int) -> Fate:
+            if claim.job.kind != "chunk":
+                return Fate()
+            return Fate(late=60.0) if times == 0 else Fate(seconds=1000.0)
+
+        stage.crew.fate = fate
+        async with stage.playing(workers=2) as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+            assert stage.clock.elapsed < 200.0
+            await stage.clock.sleep(60.0)
+        assert done.request.state is RequestState.DONE
+        assert sum(stage.crew.stopped.values()) == 1, "the second one was told to stop"
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_job_whose_workers_vanish_again_and_again_is_poison() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        stage.crew.fate = _only("chunk", Fate(silent=True))
+        async with stage.playing(workers=2) as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+            await stage.clock.sleep(200.0)
+        assert done.request.state is RequestState.DONE_WITH_FAILURES
+        assert max(stage.crew.started.values()) == 3
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_results_that_are_delivered_twice_count_once() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=3))
+        stage.crew.fate = lambda claim, times: Fate(twice=True)
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert set(stage.crew.started.values()) == {1}
+        types = await _types(stage)
+        assert types[JournalType.READY] == 9
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_failures_that_are_delivered_twice_count_once() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        stage.crew.fate = _only("chunk", Fate(failure=FailureType.TRANSIENT, twice=True), first=1)
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert (await _types(stage))[JournalType.PART_FAILED] == 1
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_merge_that_blames_a_good_part_has_failed_itself() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1))
+        stage.crew.fate = _only(MERGE, Fate(failure=FailureType.TRANSIENT, code="bad_input"), first=1)
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert sorted(stage.crew.started.values()) == [1, 1, 2]
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_merge_that_blames_a_broken_part_gets_it_made_again() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1))
+
+        def fate(claim: Claim, times: int) -> Fate:
+            if claim.job.kind == MERGE and times == 0:
+                stage.bytes.content[claim.job.inputs[0]] += b"spoiled"
+                return Fate(failure=FailureType.TRANSIENT, code="bad_input")
+            return Fate()
+
+        stage.crew.fate = fate
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert sorted(stage.crew.started.values()) == [1, 2, 2]
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_backend_that_fails_opens_the_breaker_which_tests_and_closes_again() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=6, units=1))
+        broken_until = stage.clock.now() + 100.0
+        stage.crew.fate = lambda claim, times: Fate(
+            failure=FailureType.INFRASTRUCTURE if stage.clock.now() < broken_until else None
+        )
+        async with stage.playing() as engine:
+            opened = await stage.ask(engine, key, ("sketch",))
+            for _ in range(60):
+                await stage.clock.sleep(2.0)
+                await always(stage)
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        types = await _types(stage)
+        assert types[JournalType.CIRCUIT_OPENED] >= 1
+        assert types[JournalType.CIRCUIT_HALF_OPENED] >= 1
+        assert types[JournalType.CIRCUIT_CLOSED] == 1
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_an_asset_without_a_worker_waits_and_starts_when_one_registers() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1))
+        async with stage.playing(workers=0) as engine:
+            hub = stage.hub(engine)
+            await hub.register(Worker("wrk", "pictures", {"make-picture": 1}))
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(30.0)
+            assert (await _states(stage))["voice"] == [State.PENDING]
+            assert any(row.reason == Reason.NO_WORKER for row in await stage.journal())
+        async with stage.playing() as engine:
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_dispatch_whose_workers_left_is_rolled_back_after_five_minutes() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        async with stage.playing(workers=0) as engine:
+            hub, leaving = stage.hub(engine), Worker("wrk", "leaving", {"make-chunk": 1})
+            await hub.register(leaving)
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(5.0)
+            assert (await _states(stage))["voice"] == [State.GENERATING]
+            await hub.goodbye(leaving)
+            await stage.clock.sleep(280.0)
+            assert (await _states(stage))["voice"] == [State.GENERATING]
+            await stage.clock.sleep(60.0)
+            assert (await _states(stage))["voice"] == [State.PENDING]
+        async with stage.playing() as engine:
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    Stage().run(play)

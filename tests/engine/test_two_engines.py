@@ -1,0 +1,174 @@
+"""Two engines on one database and one coordination store, either stopped at any await: the same film."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from invariants import always, at_rest, rows
+from stage import Fate, Stage
+from toys import PROFILES, plain_book
+
+from animastor.engine.engine import Engine
+from animastor.engine.errors import EngineStoppedError
+from animastor.engine.states import RequestState
+from animastor.hub.local import LocalHub
+from animastor.protocol import Claim, FailureType, Ticket, Uploaded, Worker
+
+Film = list[tuple[Any, ...]]
+
+
+class Port:
+    """A port of which every call is a place where its engine may be stopped: before it, or after it."""
+
+    def __init__(self, port: object, step: Callable[[], None]) -> None:
+        self._port = port
+        self._step = step
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._port, name)
+        if not asyncio.iscoroutinefunction(call):
+            return call
+
+        async def stoppable(*args: Any, **kwargs: Any) -> Any:
+            self._step()
+            await asyncio.sleep(0)
+            answer = await call(*args, **kwargs)
+            self._step()
+            await asyncio.sleep(0)
+            return answer
+
+        return stoppable
+
+
+class Actor:
+    """An engine that stops itself at its n-th step."""
+
+    def __init__(self, stage: Stage, name: str, stop_at: int | None) -> None:
+        self.steps = 0
+        self._stop_at = stop_at
+        storage, coordination = stage.storage, stage.coordination
+        stage.storage, stage.coordination = Port(storage, self._step), Port(coordination, self._step)  # type: ignore[assignment]
+        self.engine: Engine = stage.engine(name)
+        stage.storage, stage.coordination = storage, coordination
+        self.alive = True
+
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps == self._stop_at:
+            self.alive = False
+            asyncio.ensure_future(self.engine.stop())  # noqa: RUF006 - the loop of the test keeps it
+
+
+class AnyResults:
+    """Delivers to an engine that is alive, as a worker does that finds another replica."""
+
+    def __init__(self, actors: list[Actor]) -> None:
+        self._actors = actors
+
+    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Any:
+        return await self._any(lambda engine: engine.results.finish(ticket, uploaded))
+
+    async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Any:
+        return await self._any(lambda engine: engine.results.fail(ticket, failure, code, message))
+
+    async def _any(self, call: Callable[[Engine], Awaitable[Any]]) -> Any:
+        for actor in self._actors:
+            if actor.alive:
+                return await call(actor.engine)
+        raise EngineStoppedError
+
+
+async def _film(stage: Stage) -> Film:
+    return [
+        tuple(row)
+        for row in await rows(stage, "SELECT scene_key, media, state, artifact_hash, artifact FROM asset ORDER BY id")
+    ]
+
+
+async def _work(stage: Stage, actors: list[Actor]) -> None:
+    hub = LocalHub(
+        stage.coordination,
+        AnyResults(actors),
+        stage.bytes,
+        stage.storage,
+        media=stage.registry,
+        clock=stage.clock,
+    )
+    await stage.crew.work(hub, Worker("wrk", "one", dict.fromkeys(PROFILES, 3)))
+
+
+def _play(stops: list[int | None], fate: Callable[[Claim, int], Fate]) -> tuple[Film, Stage, list[int]]:
+    """Play with an engine for each stop, and a last one that begins later and is never stopped."""
+    film: Film = []
+    steps: list[int] = []
+
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=3))
+        stage.crew.fate = fate
+        actors = [Actor(stage, f"e{n}", stop) for n, stop in enumerate(stops)]
+        for actor in actors:
+            await actor.engine.start()
+        working = asyncio.create_task(_work(stage, actors))
+        opened = await stage.ask(stage.engine("asker"), key)
+        await stage.clock.sleep(40.0)
+        await always(stage)
+        last = Actor(stage, "last", None)
+        actors.append(last)
+        await last.engine.start()
+        done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        await stage.clock.sleep(60.0)
+        film.extend(await _film(stage))
+        steps.extend(actor.steps for actor in actors)
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        for actor in actors:
+            await actor.engine.stop()
+        await at_rest(stage)
+
+    stage = Stage()
+    stage.run(play)
+    return film, stage, steps
+
+
+def _steady(claim: Claim, times: int) -> Fate:
+    return Fate(seconds=1.0 + int(claim.job.input_hash[:2], 16) % 5)
+
+
+UNDISTURBED: Film = []
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=2))
+def test_engines_stopped_anywhere_make_the_same_film_and_nothing_twice(stops: list[int]) -> None:
+    if not UNDISTURBED:
+        UNDISTURBED.extend(_play([None, None], _steady)[0])
+    film, stage, _ = _play(list(stops), _steady)
+    assert film == UNDISTURBED
+    assert set(stage.crew.started.values()) == {1}
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=2), st.integers(0, 2**16))
+def test_engines_stopped_anywhere_cope_with_failing_workers(stops: list[int], seed: int) -> None:
+    def fate(claim: Claim, times: int) -> Fate:
+        drawn = (int(claim.job.input_hash[:8], 16) ^ seed * 2654435761) % 16
+        if times:
+            return Fate(seconds=2.0)
+        return {
+            0: Fate(failure=FailureType.TRANSIENT),
+            1: Fate(silent=True),
+            2: Fate(spoiled=True),
+            3: Fate(twice=True),
+            4: Fate(late=45.0),
+            5: Fate(failure=FailureType.MISCONFIGURED),
+        }.get(drawn, Fate(seconds=2.0))
+
+    if not UNDISTURBED:
+        UNDISTURBED.extend(_play([None, None], _steady)[0])
+    film, _, _ = _play(list(stops), fate)
+    assert film == UNDISTURBED
