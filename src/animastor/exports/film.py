@@ -28,7 +28,7 @@ from animastor.media.ffmpeg import Argument
 
 BLOCK = 1024  # samples of an AAC frame: sound comes in whole ones
 # "fast" is three times as fast as the usual coder, and on speech measured as closer to it and with lower peaks.
-CODER = ("-c:a", "aac", "-aac_coder", "fast")
+CODER = ("-c:a", "aac", "-aac_coder", "fast", "-aac_tns", 0, "-aac_pns", 0, "-aac_is", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,8 @@ def _inputs(folder: Path, scenes: Sequence[SceneMedia], form: Format, marks_in: 
     """Video is input 0, sound 1, tags and chapters 2."""
     listed = _concat_list(folder, scenes)
     return [
-        *("-f", "concat", "-safe", 0, "-protocol_whitelist", "file,pipe", "-i", listed),
+        # The scenes have the same parameter sets, so their packets are right as they are (no conversion).
+        *("-f", "concat", "-safe", 0, "-auto_convert", 0, "-protocol_whitelist", "file,pipe", "-i", listed),
         *(*sound_arguments(form), "-f", "ffmetadata", "-i", marks_in),
     ]
 

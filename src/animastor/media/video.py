@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from itertools import accumulate, pairwise
 from typing import Any
 
 from animastor.books.model import Unit
@@ -88,7 +89,7 @@ def video_facts(parts: Sequence[MadePart], merged: Facts | None) -> dict[str, An
     """`{"duration", "frames", "fps", "cuts", "timings"}` of a scene.
 
     `cuts` are the frames at which its shots begin. `timings` are those of the units, for a scene without sound: their
-    borders inside a shot are right within one frame.
+    borders inside a shot are right within two frames.
     """
     if not parts:
         return {"duration": 0.0, "frames": 0, "fps": 0, "cuts": [], "timings": []}
@@ -97,14 +98,20 @@ def video_facts(parts: Sequence[MadePart], merged: Facts | None) -> dict[str, An
     for part in parts:
         cuts.append(at)
         end = at + border(part.plan.estimate_s, fps)
-        starts = [at]
-        for frames in part.plan.structure["frames"][:-1]:
-            starts.append(min(end, starts[-1] + frames))
-        borders = zip(part.plan.unit_ids, starts, [*starts[1:], end], strict=True)
-        timings += [[unit_id, start / fps, stop / fps] for unit_id, start, stop in borders]
+        borders = _shared_out(at, end, part.plan.structure["frames"])
+        units = zip(part.plan.unit_ids, pairwise(borders), strict=True)
+        timings += [[unit_id, start / fps, stop / fps] for unit_id, (start, stop) in units]
         at = end
     frames = merged.frames if merged is not None else at
     return {"duration": frames / fps, "frames": frames, "fps": fps, "cuts": cuts, "timings": timings}
+
+
+def _shared_out(start: int, end: int, rooms: Sequence[int]) -> list[int]:
+    """The frames from `start` to `end` among units that have room for so many: the borders, both ends included."""
+    needs = list(
+        accumulate((room - 0.5 for room in rooms), initial=0.0)
+    )  # what a unit needs is that, give or take a half
+    return [start + round((end - start) * need / needs[-1]) for need in needs]
 
 
 def estimate_video(wanted: PlanInput) -> tuple[int, float]:
