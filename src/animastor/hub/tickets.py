@@ -54,7 +54,7 @@ class Tickets:
         """Have a key that signs now. Raises `ClockSkewError`."""
         if not self._may_sign():
             await self._reread()
-        if not self._may_sign() and self._off() >= -SKEW_S:
+        if not self._may_sign() and not self._skewed and self._off() >= -SKEW_S:
             await self._store.add_ticket_key(self._random(8).hex(), self._random(SECRET_BYTES))
             await self._reread()
             self._skewed = abs(self._off()) > SKEW_S  # the database has just said what time it is

@@ -32,7 +32,7 @@ class ChildChecker:
     def __init__(self, children: Runner, media: Registry, folder: Path) -> None:
         self._children, self._media, self._folder = children, media, folder
         self._waiting: list[tuple[Path, asyncio.Future[tuple[Facts, str | None]]]] = []
-        self._looking: set[asyncio.Task[None]] = set()
+        self._lookers: set[asyncio.Task[None] | None] = set()
 
     async def check(self, media: str, kind: str, structure: Structure, path: Path) -> tuple[Facts, str | None]:
         """The probed facts, and one sentence when the bytes are not what was ordered.
@@ -41,10 +41,8 @@ class ChildChecker:
         """
         found: asyncio.Future[tuple[Facts, str | None]] = asyncio.get_running_loop().create_future()
         self._waiting.append((path, found))
-        if len(self._looking) < self._children.count:
-            task = asyncio.create_task(self._look())
-            self._looking.add(task)
-            task.add_done_callback(self._looking.discard)
+        if len(self._lookers) < self._children.count:
+            self._lookers.add(asyncio.create_task(self._look()))
         facts, problem = await found
         return facts, problem or self._media[media].check(structure, facts)
 
@@ -60,6 +58,7 @@ class ChildChecker:
             else:
                 for (_, found), answer in zip(batch, answers, strict=True):
                     _settle(found, answer)
+        self._lookers.discard(asyncio.current_task())  # here, so that who comes after this looks for himself
 
     async def _answers(self, paths: Sequence[Path], tries: int = 1) -> Sequence[tuple[Facts, str | None]]:
         try:
