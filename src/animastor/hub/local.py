@@ -72,7 +72,7 @@ class LocalHub:
         self._coordination, self._results, self._artifacts, self._storage = coordination, results, artifacts, storage
         self._media, self._clock = media, clock
         self._tickets = Tickets(storage, clock)
-        self._given: dict[tuple[str, int], tuple[Claim, str]] = {}  # (job, claim number) → claim, worker's key
+        self._given: dict[tuple[str, int], tuple[Claim, Ticket]] = {}  # (job, claim number) → as it was signed here
         self._suffixes: dict[str, str] = {}  # of artifacts that were seen; an artifact never changes
 
     async def register(self, worker: Worker) -> None:
@@ -91,7 +91,7 @@ class LocalHub:
     async def heartbeat(self, worker: Worker, running: Sequence[Running]) -> Sequence[Answer]:
         """Keep claims alive; those that a lost store has forgotten are made known first."""
         given = [self._given.get((line.job_id, line.claim_no)) for line in running]
-        await self._make_known([one for one in given if one is not None])
+        await self._make_known([(claim, ticket.worker) for claim, ticket in filter(None, given)])
         return await self._coordination.heartbeat(worker, running)
 
     async def fetch(self, claim: Claim, checksum: str) -> Path:
@@ -166,13 +166,16 @@ class LocalHub:
             issued_at=self._clock.now(),
         )
         signed = Claim(job, claim.claim_no, self._tickets.sign(ticket))
-        self._given[job.job_id, claim.claim_no] = (signed, worker)
+        self._given[job.job_id, claim.claim_no] = (signed, ticket)
         if len(self._given) > MOST_GIVEN:
             del self._given[next(iter(self._given))]
         return signed
 
     async def _proven(self, claim: Claim) -> Ticket:
-        """The verified ticket of a claim, which must be for this very job."""
+        """The verified ticket of a claim, which must be for this very job; the very claim that was given is its own proof."""
+        given, ticket = self._given.get((claim.job.job_id, claim.claim_no), (None, None))
+        if ticket is not None and given is claim:
+            return ticket
         ticket, job = await self._tickets.verify(claim.ticket), claim.job
         told = (ticket.job_id, ticket.claim_no, ticket.dispatch_id, ticket.fence, ticket.input_hash)
         if told != (job.job_id, claim.claim_no, job.dispatch_id, job.fence, job.input_hash):

@@ -71,8 +71,9 @@ def _spare(path: Path) -> Path:
     """A second name for the file, for a hub that moves it away: the first stays until the hub has answered."""
     spare = path.with_name(f"up-{path.name}")
     try:
-        spare.unlink(missing_ok=True)
         os.link(path, spare)
+    except FileExistsError:  # of a try that got no answer
+        return spare
     except OSError:  # a file system without links
         return path
     return spare
