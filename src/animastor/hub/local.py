@@ -172,7 +172,7 @@ class LocalHub:
         return signed
 
     async def _proven(self, claim: Claim) -> Ticket:
-        """The verified ticket of a claim, which must be for this very job; the very claim that was given is its own proof."""
+        """The verified ticket of a claim, which must be for this very job. A claim as it was given proves itself."""
         given, ticket = self._given.get((claim.job.job_id, claim.claim_no), (None, None))
         if ticket is not None and given is claim:
             return ticket
