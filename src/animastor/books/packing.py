@@ -15,6 +15,7 @@ from animastor.books.model import Unit, UnitAudio, UnitId, UnitType
 from animastor.books.sentences import clauses, split
 from animastor.books.speech import Speaker, Speech, speeches
 
+CONTINUES = "continues"  # in a scene's extra: only the length bound divides it from the scene before
 UNNAMED = UnitId("")  # a unit that has no id yet
 SENTENCES = 3  # of a unit, at most
 UNIT_LIMIT = 300  # characters of a unit of several sentences

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from animastor.books import speech_words as words
-from animastor.books.identifiers import plain, short_hash, slug
+from animastor.books.identifiers import short_hash, slug
 from animastor.books.languages import primary
 
 
@@ -117,7 +117,7 @@ def _speaker(match: re.Match[str], language: str) -> Speaker | None:
     parts = (match["after"] or match["before"]).split()
     articles = words.ARTICLES.get(language, "").split()
     if parts[0].lower() in articles:
-        return _described(parts, language)
+        return _described(parts)
     parts = _named(parts, language)
     if not parts or parts[0].lower() in words.pronouns(language):
         return None
@@ -135,7 +135,7 @@ def _named(parts: list[str], language: str) -> list[str]:
     return parts
 
 
-def _described(parts: list[str], language: str) -> Speaker | None:
+def _described(parts: list[str]) -> Speaker | None:
     """`the old man` out of `the old man angrily`; None when it names nobody in particular."""
     kept = parts[:1]
     for part in parts[1:]:
@@ -144,5 +144,5 @@ def _described(parts: list[str], language: str) -> Speaker | None:
         kept.append(part)
     if len(kept) == 1 or any(part.lower() in words.VAGUE for part in kept[1:]):
         return None
-    name = plain(" ".join(kept)).lower() if language == "en" else " ".join(kept)
+    name = " ".join([kept[0].lower(), *kept[1:]])
     return Speaker(slug(name) or f"c-{short_hash(name)}", name)

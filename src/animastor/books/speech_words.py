@@ -81,10 +81,10 @@ VAGUE = frozenset(_VAGUE_TEXT.split())
 
 # Words that end a description: `the old man | with a beard`.
 _BREAKING_TEXT = (
-    "aloud rather quite almost suddenly with in to and as who at from of on when after before but for by again then he she it they i we you "
-    "had was  which that while laughing smiling looking turning shaking nodding pointing holding rising "
-    "having coming going  speaking trying taking sitting standing mit und als der die das zu qui et avec "
-    "en à que y con e che di"
+    "aloud rather quite almost suddenly with in to and as who at from of on when after before but for by "
+    "again then he she it they i we you  had was  which that while laughing smiling looking turning "
+    "shaking nodding pointing holding rising  having coming going  speaking trying taking sitting "
+    "standing mit und als der die das zu qui et avec  en à que y con e che di"
 )
 BREAKING = frozenset(_BREAKING_TEXT.split())
 

@@ -18,17 +18,17 @@ from animastor.books.model import (
     Chapter,
     ChapterId,
     Character,
+    Json,
     Scene,
     SceneId,
     SceneType,
     Unit,
     UnitId,
 )
-from animastor.books.packing import Atom, Measure, atoms_of_paragraph, pack_units, scene_starts, unit_of
+from animastor.books.packing import CONTINUES, Atom, Measure, atoms_of_paragraph, pack_units, scene_starts, unit_of
 from animastor.books.sentences import pack
 from animastor.books.speech import Speaker
 
-CONTINUES = "continues"  # in a scene's extra: it begins where the one before became too long, not at a break
 WHOLE_BOOK = 20_000  # characters; a level of headings that leaves most of more than this in one chapter divides nothing
 _DASHES = frozenset("-–—_=~+")
 _ORNAMENTS = frozenset("*#•·∙●○◦◆◇■□▪▫★☆✦✧✩✶✻✽❀❁❦❧☙⁂⁕※†‡♦♥♣♠♢♡✠✢✣✤✥∗⋆＊◊~")
@@ -224,7 +224,7 @@ class Builder:
     def _named_scene(self, draft: _Draft) -> Scene:
         units = tuple(replace(unit, unit_id=UnitId(self.names.give("unit", unit.text))) for unit in draft.units)
         scene_id = SceneId(self.names.give("scene", "\n".join(unit.text for unit in units)))
-        extra = {CONTINUES: True} if draft.continues else {}
+        extra: dict[str, Json] = {CONTINUES: True} if draft.continues else {}
         return Scene(scene_id, units, draft.title, draft.type, extra=extra)
 
 
