@@ -108,9 +108,7 @@ def video_facts(parts: Sequence[MadePart], merged: Facts | None) -> dict[str, An
 
 def _shared_out(start: int, end: int, rooms: Sequence[int]) -> list[int]:
     """The frames from `start` to `end` among units that have room for so many: the borders, both ends included."""
-    needs = list(
-        accumulate((room - 0.5 for room in rooms), initial=0.0)
-    )  # what a unit needs is that, give or take a half
+    needs = list(accumulate((frames - 0.5 for frames in rooms), initial=0.0))  # right within half a frame each
     return [start + round((end - start) * need / needs[-1]) for need in needs]
 
 

@@ -8,11 +8,13 @@ it shows the picture's middle four fifths, where the lettering is, and crops at 
 from __future__ import annotations
 
 import re
-from math import ceil, sqrt
+from math import ceil, hypot
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from animastor.media.hashing import seed_of
+
+View: TypeAlias = tuple[float, float, float]  # centre and width, as shares of the picture
 
 CLOSEST = 0.88  # the least share of the picture's width that is seen
 SAFE = 0.8  # the share in the middle that always is
@@ -21,7 +23,6 @@ _PAN_WIDTH = 0.9  # the width at which the way from side to side is longest
 _PAN_PER_S, _ZOOM_PER_S = 0.02, 0.015  # shares of the width; calm enough to read by, never slow enough to stand still
 _LEAST_S = 1.5  # what is shorter moves as far as if it lasted this long
 _LEG_S = 7.0  # a longer unit turns into another direction about this often
-_LEAST_TURN = -0.5  # cosine: it never turns back on its way, where it would stand still
 
 _WORDS = (
     ("push in", r"push(?:es|ing)? in|zoom(?:s|ing)? in|dolly in|move(?:s)? in|closer|approach\w*|lean\w*"),
@@ -63,7 +64,7 @@ def move_of(unit_id: str, shot: str, action: str, seconds: float, take: int) -> 
     return {"name": name, "views": [[round(share, 4) for share in view] for view in views]}
 
 
-def is_safe(view: tuple[float, float, float]) -> bool:
+def is_safe(view: View) -> bool:
     """Whether a view lies within the picture, shows its middle four fifths and is not too close."""
     x, y, width = view
     edge, reach = (1 - SAFE) / 2 + 1e-4, 1 + 1e-4
@@ -77,7 +78,7 @@ def _named(action: str) -> str | None:
     return next((name for name, words in _WORDS if re.search(rf"\b(?:{words})", text)), None)
 
 
-def _views(name: str, seconds: float, shot: str, random: Random) -> list[tuple[float, float, float]]:
+def _views(name: str, seconds: float, shot: str, random: Random) -> list[View]:
     """The first two views of a move that takes so long."""
     slide = min(_PAN_WIDTH * 0.11, _PAN_PER_S * seconds) / 2
     zoom = min(1 - CLOSEST, _ZOOM_PER_S * seconds)
@@ -95,7 +96,7 @@ def _views(name: str, seconds: float, shot: str, random: Random) -> list[tuple[f
     return [(0.5 - side, 0.5 - lift, 0.93), (0.5 + side, 0.5 + lift, max(CLOSEST, 0.93 - zoom / 2))]
 
 
-def _aimed(width: float, random: Random) -> tuple[float, float, float]:
+def _aimed(width: float, random: Random) -> View:
     """A view of this width, somewhat off the middle."""
     reach = _reach(width) * 0.6
     return 0.5 + random.uniform(-reach, reach), 0.5 + random.uniform(-reach, reach), width
@@ -106,23 +107,26 @@ def _reach(width: float) -> float:
     return min((1 - width) / 2, (width - SAFE) / 2)
 
 
-def _onwards(views: list[tuple[float, float, float]], random: Random) -> tuple[float, float, float]:
-    """Where a long move goes next: far enough to be seen moving, and never straight back."""
-    (x0, y0, w0), (x1, y1, w1) = views[-2:]
-    came = (x1 - x0, y1 - y0, (w1 - w0) / 2)
+def _onwards(views: list[View], random: Random) -> View:
+    """Where a long move goes next: of some places, the one that it gets to without slowing down in the turn."""
+    before, here = views[-2:]
     choices = []
-    for _ in range(24):
-        width = random.uniform(CLOSEST + 0.01, 0.93)
+    for _ in range(48):
+        width = random.uniform(CLOSEST + 0.01, 0.97)
         reach = _reach(width)
-        x, y = 0.5 + random.uniform(-reach, reach), 0.5 + random.uniform(-reach, reach)
-        goes = (x - x1, y - y1, (width - w1) / 2)
-        choices.append((_cosine(came, goes) > _LEAST_TURN, _length(goes), (x, y, width)))
-    return max(choices)[2]
+        place = (0.5 + random.uniform(-reach, reach), 0.5 + random.uniform(-reach, reach), width)
+        choices.append((_slowest(_leg(before, here), _leg(here, place)), place))
+    return max(choices)[1]
 
 
-def _cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
-    return sum(p * q for p, q in zip(a, b, strict=True)) / max(1e-9, _length(a) * _length(b))
+def _leg(start: View, end: View) -> View:
+    """From one view to the next as it is seen: pictures are wide, and a new width moves the edges by half of it."""
+    return end[0] - start[0], (end[1] - start[1]) * 9 / 16, (end[2] - start[2]) / 2
 
 
-def _length(a: tuple[float, ...]) -> float:
-    return sqrt(sum(p * p for p in a))
+def _slowest(came: View, goes: View) -> float:
+    """The least speed while one leg turns into the next: the distance of rest from the way between the velocities."""
+    turn = [q - p for p, q in zip(came, goes, strict=True)]
+    square = sum(t * t for t in turn)
+    share = min(1.0, max(0.0, -sum(p * t for p, t in zip(came, turn, strict=True)) / max(1e-12, square)))
+    return hypot(*(p + share * t for p, t in zip(came, turn, strict=True)))
