@@ -1,0 +1,102 @@
+"""A picture from its board: setting, figures, things, weather, light, text, in this order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from PIL import Image
+
+from animastor.workers.storyboard.board import Board
+from animastor.workers.storyboard.canvas import Canvas, View
+from animastor.workers.storyboard.cast import Drawn, draw_figures
+from animastor.workers.storyboard.finish import finished
+from animastor.workers.storyboard.lettering.card import Card, draw_card, lay_out
+from animastor.workers.storyboard.light import Light, light_of
+from animastor.workers.storyboard.scenery import Setting, setting_of
+from animastor.workers.storyboard.scenery.rooms import indoors
+from animastor.workers.storyboard.sky import Scene
+from animastor.workers.storyboard.staging import Framing, Stage, framing_of, place, view_of
+from animastor.workers.storyboard.still import draw_detail
+from animastor.workers.storyboard.weather import paint_air
+
+
+def paint(board: Board) -> Image.Image:
+    """The finished picture, of the board's size, in RGB."""
+    unit = min(board.size)
+    card = lay_out(board.text, board.lettering, board.size, board.speaker, board.byline) if board.text else None
+    stage = _stage(board, card, unit)
+    framing = framing_of(board)
+    scene = _scene(board, stage, framing, unit)
+    setting = setting_of(board.setting)
+    drawn = _fill(board, stage, framing, scene, setting)
+    image = scene.canvas.image.resize(board.size, Image.Resampling.BOX)
+    image = finished(image, unit, scene.light, scene.glows, board.place_seed)
+    if card:
+        speaker = next((one for one in drawn if one.speaking), None)
+        mouth = None if speaker is None else (speaker.mouth[0] * unit, speaker.mouth[1] * unit)
+        draw_card(image, card, board.light.dark, mouth, speaker.colour if speaker else None)
+    return image
+
+
+def _stage(board: Board, card: Card | None, unit: int) -> Stage:
+    width, height = board.size[0] / unit, board.size[1] / unit
+    floor = height * 0.86
+    if card and card.role in ("caption", "speech"):
+        floor = card.box.top / unit - (0.035 if card.name else 0.0)
+    return Stage(width, height, min(floor, height * 0.86))
+
+
+def _density(size: tuple[int, int]) -> int:
+    """Painted pixels for each pixel of the picture, along a side."""
+    return 3 if size[0] * size[1] <= 200_000 else 2
+
+
+def _scene(board: Board, stage: Stage, framing: Framing, unit: int) -> Scene:
+    """The canvas with its view, and where sky and ground meet in it."""
+    setting = setting_of(board.setting)
+    horizon = stage.floor * setting.horizon
+    ground = stage.floor - 0.03 if framing.feet else max(stage.floor - 0.02, horizon + 0.16)
+    density = 1 if framing.blur > 0.006 else _density(board.size)
+    canvas = Canvas(stage.width, stage.height, unit * density, view_of(board, stage, framing, horizon))
+    return Scene(canvas, _light(board), Random(board.place_seed), horizon, ground)
+
+
+def _light(board: Board) -> Light:
+    light = board.light
+    if board.setting == "night sky" and not light.dark:
+        light = light_of("night", light.weather, light.mood)
+    return indoors(light) if board.inside and board.setting != "cave" else light
+
+
+def _fill(board: Board, stage: Stage, framing: Framing, scene: Scene, setting: Setting) -> list[Drawn]:
+    """Everything between the sky and the air before it; returns the figures that were drawn."""
+    chance = Random(board.seed)
+    setting.back(scene)
+    _use_front_view(scene, stage, framing, board)
+    weather = replace(scene.light, weather="clear", fog=0.0) if board.inside else scene.light
+    paint_air(scene.canvas, weather, chance, before=False)
+    if framing.head == 0.0 and not board.actors:
+        draw_detail(board, stage, scene)
+        drawn: list[Drawn] = []
+    else:
+        drawn = draw_figures(board, stage, framing, scene, place(board, stage, framing, scene.ground), setting.afloat)
+    if setting.front and framing.feet:
+        setting.front(scene)
+    paint_air(scene.canvas, weather, chance, before=True)
+    return drawn
+
+
+def _use_front_view(scene: Scene, stage: Stage, framing: Framing, board: Board) -> None:
+    """From the zoomed, softened setting to the picture's own measure, in which figures are placed."""
+    canvas = scene.canvas
+    unit = min(board.size) * _density(board.size)
+    if framing.blur:
+        canvas.soften(framing.blur)
+    if canvas.unit != unit:
+        sharp = Canvas(stage.width, stage.height, unit)
+        sharp.image = canvas.image.resize(sharp.image.size, Image.Resampling.BICUBIC)
+        sharp.reset()
+        scene.canvas = sharp
+    elif framing.zoom != 1.0:
+        canvas.view = View()

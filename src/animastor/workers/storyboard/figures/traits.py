@@ -1,0 +1,305 @@
+"""What a character looks like: read from the words of the passport, and where these are silent, chosen by the id.
+
+The same passport and id always give the same traits, so a character is known again from picture to picture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from random import Random
+from typing import Any, TypeVar
+
+from animastor.workers.storyboard.colour import RGB, mix, rgb
+from animastor.workers.storyboard.figures.wardrobe import (
+    ANIMALS,
+    COLOURS,
+    GARMENTS,
+    HAIR_COLOURS,
+    HAIR_STYLES,
+    HATS,
+    SKINS,
+)
+from animastor.workers.storyboard.words import words_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Everything that the drawing of a figure depends on, besides its pose. Lengths are in heads."""
+
+    id: str
+    name: str
+    species: str  # "person", or an animal
+    age: str  # child, adult, old
+    feminine: bool
+    heads: float  # the height of the figure in its own heads
+    head: float  # the size of its head, relative to an adult's
+    bulk: float  # the width of its body, relative to the usual
+    skin: RGB
+    hair: RGB
+    hair_style: str
+    beard: str  # "", stubble, moustache, full, long
+    glasses: bool
+    freckles: bool
+    garment: str  # coat, dress, jersey, shirt, suit, robe
+    top: RGB
+    bottom: RGB
+    shoes: RGB
+    accent: RGB
+    scarf: RGB | None
+    shawl: RGB | None
+    apron: bool
+    collar: RGB | None
+    stripes: RGB | None
+    hat: str
+    hat_colour: RGB
+    eyes: RGB
+
+
+def traits_of(person: Mapping[str, Any]) -> Traits:
+    """The traits of a person of a picture's structure (`id`, `name`, `appearance`, `clothes`)."""
+    looks = f"{person['appearance']}".casefold()
+    hints = f"{person['name']} {person['id']} {looks}".casefold()
+    rng = Random(int.from_bytes(sha256(str(person["id"]).encode()).digest()[:8], "big"))
+    base = _by_chance(rng, str(person["id"]), str(person["name"]))
+    bodied = _body(base, words_of(hints), looks)
+    return _dressed(_faced(bodied, looks, rng), str(person["clothes"]).casefold(), rng)
+
+
+def _by_chance(rng: Random, own: str, name: str) -> Traits:
+    tops = (
+        rgb("#b5473f"),
+        rgb("#3f6f8f"),
+        rgb("#d29b3c"),
+        rgb("#55805a"),
+        rgb("#7b5a8f"),
+        rgb("#c77a52"),
+        rgb("#4d5d86"),
+    )
+    top = rng.choice(tops)
+    return Traits(
+        id=own, name=name, species="person", age="adult", feminine=rng.random() < 0.5, heads=4.7, head=1.0, bulk=1.0,
+        skin=rng.choice(SKINS[:5]), hair=rng.choice(list(HAIR_COLOURS.values())[:6]), hair_style="", beard="",
+        glasses=rng.random() < 0.12, freckles=rng.random() < 0.15, garment="", top=top, bottom=mix(top, rgb("#2d2f45"), 0.6),
+        shoes=rng.choice((rgb("#4b3a33"), rgb("#3a3a46"), rgb("#6b4630"))), accent=rng.choice([c for c in tops if c != top]),
+        scarf=None, shawl=None, apron=False, collar=None, stripes=None, hat="", hat_colour=rgb("#3c4052"),
+        eyes=rgb("#2b2230"),
+    )  # fmt: skip
+
+
+_FEMININE = frozenset(
+    [
+        "girl",
+        "woman",
+        "lady",
+        "mother",
+        "grandmother",
+        "granny",
+        "nan",
+        "nana",
+        "aunt",
+        "sister",
+        "queen",
+        "princess",
+        "daughter",
+        "wife",
+        "widow",
+        "she",
+        "her",
+        "mrs",
+        "miss",
+        "ms",
+        "witch",
+        "maid",
+        "madam",
+        "herself",
+    ]
+)
+_MASCULINE = frozenset(
+    [
+        "boy",
+        "man",
+        "gentleman",
+        "father",
+        "grandfather",
+        "grandpa",
+        "grandad",
+        "uncle",
+        "brother",
+        "king",
+        "prince",
+        "son",
+        "husband",
+        "he",
+        "his",
+        "him",
+        "mr",
+        "sir",
+        "monk",
+        "wizard",
+        "himself",
+        "fisherman",
+        "captain",
+    ]
+)
+_CHILD = frozenset("child girl boy kid little small baby toddler schoolboy schoolgirl young daughter son".split())  # noqa: SIM905
+_OLD = frozenset(
+    [
+        "old",
+        "elderly",
+        "aged",
+        "ancient",
+        "grandmother",
+        "granny",
+        "nan",
+        "nana",
+        "grandfather",
+        "grandpa",
+        "grandad",
+        "wrinkled",
+        "lined",
+    ]
+)
+_GROWN = frozenset("man woman lady adult mother father captain".split())  # noqa: SIM905
+
+
+def _body(base: Traits, words: Sequence[str], looks: str) -> Traits:
+    found = set(words)
+    human = found & (_FEMININE | _MASCULINE | _CHILD | _OLD) - {
+        "small",
+        "little",
+        "young",
+        "old",
+        "her",
+        "his",
+        "she",
+        "he",
+    }
+    species = "person" if human else next((ANIMALS[w] for w in words_of(looks) if w in ANIMALS), "person")
+    feminine = base.feminine
+    if found & _FEMININE or found & _MASCULINE:
+        feminine = len(found & _FEMININE) >= len(found & _MASCULINE)
+    age = "old" if found & _OLD else "child" if found & _CHILD and not found & _GROWN else "adult"
+    years = re.search(r"(\d{1,3})[- ]year|\bof (\d{1,3})\b|aged? (\d{1,3})", looks)
+    if years:
+        count = int(next(filter(None, years.groups())))
+        age = "child" if count < 15 else "old" if count >= 65 else "adult"
+    heads, head = {"child": (3.3, 0.90), "old": (4.0, 0.99), "adult": (4.35, 1.0)}[age]
+    heads += 0.4 if found & {"tall", "lanky", "long"} and age != "child" else 0
+    heads -= 0.45 if found & {"short", "tiny", "small"} and age != "child" else 0
+    bulk = 1.22 if found & {"broad", "stout", "fat", "plump", "round", "burly", "big", "heavy", "large"} else 1.0
+    bulk = 0.86 if found & {"thin", "slim", "slender", "lean", "lanky", "gaunt"} else bulk
+    bulk = min(bulk, 1.08) if age == "child" else bulk
+    return replace(base, species=species, feminine=feminine, age=age, heads=heads, head=head, bulk=bulk)
+
+
+def _faced(base: Traits, looks: str, rng: Random) -> Traits:
+    hair = _colour_near(looks, r"hair|braid|bun|curl|plait|locks|mane|ponytail|beard|moustache|fur|coat", HAIR_COLOURS)
+    hair = hair or (rgb("#c9c7c4") if base.age == "old" else base.hair)
+    if base.species != "person":
+        hair = _colour_near(looks, r".", {**COLOURS, **HAIR_COLOURS}) or ANIMAL_COLOURS.get(base.species, hair)
+    eyes = _colour_near(looks, r"eyes?", COLOURS) or base.eyes
+    default = (
+        rng.choice(("bob", "long", "bun", "ponytail", "curly"))
+        if base.feminine
+        else rng.choice(("short", "tousled", "curly", "short"))
+    )
+    style = next((style for word, style in HAIR_STYLES if re.search(rf"\b{word}", looks)), default)
+    usual = SKINS[1] if "freckle" in looks else base.skin
+    skin = next((SKINS[i] for word, i in _SKIN_WORDS if re.search(rf"\b{word}\b", looks)), usual)
+    return replace(
+        base,
+        hair=hair,
+        hair_style=style,
+        skin=skin,
+        eyes=mix(eyes, (20, 16, 26), 0.55) if base.species == "person" else eyes,
+        beard=_beard(looks, base, rng),
+        glasses="glasses" in looks or "spectacles" in looks or (base.glasses and not looks),
+        freckles="freckle" in looks,
+    )
+
+
+ANIMAL_COLOURS = {
+    "cat": rgb("#8d8a88"), "dog": rgb("#a9793f"), "fox": rgb("#d2682e"), "rabbit": rgb("#b59a80"), "mouse": rgb("#9a938f"),
+    "bear": rgb("#7a5236"), "wolf": rgb("#7d828c"), "bird": rgb("#46536e"), "owl": rgb("#8d6b4a"), "horse": rgb("#8a5a3a"),
+    "goat": rgb("#e2dccf"), "frog": rgb("#6a9a4a"), "dragon": rgb("#4f8a6a"),
+}  # fmt: skip
+_SKIN_WORDS = (("pale", 0), ("fair", 1), ("tanned", 3), ("tan", 3), ("olive", 3), ("weathered", 3), ("brown skin", 4),
+               ("brown-skinned", 4), ("dark skin", 5), ("dark-skinned", 5), ("black skin", 5), ("ebony", 5))  # fmt: skip
+
+
+def _beard(looks: str, base: Traits, rng: Random) -> str:
+    if base.species != "person":
+        return ""
+    if "beard" in looks:
+        bare = re.search(r"(without|no) (a )?beard|beardless", looks)
+        return "" if bare else "long" if re.search(r"long[^,]*beard", looks) else "full"
+    if "moustache" in looks or "mustache" in looks:
+        return "moustache"
+    if "stubble" in looks or "unshaven" in looks:
+        return "stubble"
+    if base.feminine or base.age == "child" or looks:
+        return ""
+    return rng.choice(("", "", "moustache", "full"))
+
+
+def _dressed(base: Traits, clothes: str, rng: Random) -> Traits:
+    """Garments from clauses such as "a plum shawl over a long teal dress, green boots"."""
+    worn = base
+    garment = ""
+    for clause in re.split(r",|;|\bover\b|\band\b|\bwith\b|\bunder\b|\babove\b", clothes):
+        kind = next((kind for word, kind in GARMENTS if re.search(rf"\b{word}", clause)), "")
+        colour = _first_colour(clause, COLOURS)
+        if kind in _BODY_GARMENTS and not garment:
+            garment = kind
+            worn = replace(worn, garment=kind, top=colour or worn.top)
+            if kind in ("dress", "robe"):
+                worn = replace(worn, bottom=worn.top)
+        else:
+            worn = _with_extra(worn, kind, clause, colour)
+    if not garment:
+        garment = rng.choice(("dress", "coat", "jersey") if base.feminine else ("coat", "jersey", "suit", "shirt"))
+        worn = replace(worn, garment=garment, bottom=worn.top if garment == "dress" else worn.bottom)
+    if re.search(r"strip(ed|es)", clothes):
+        worn = replace(worn, stripes=rgb("#f2ece0"))
+    hat = next((hat for word, hat in HATS if re.search(rf"\b{word}", clothes)), "")
+    return replace(worn, hat=hat or worn.hat)
+
+
+_BODY_GARMENTS = ("coat", "dress", "jersey", "shirt", "suit", "robe")
+
+
+def _with_extra(worn: Traits, kind: str, clause: str, colour: RGB | None) -> Traits:
+    if kind == "scarf":
+        return replace(worn, scarf=colour or worn.accent)
+    if kind == "shawl":
+        return replace(worn, shawl=colour or worn.accent)
+    if kind == "apron":
+        return replace(worn, apron=True)
+    if kind == "shoes":
+        return replace(worn, shoes=colour or worn.shoes)
+    if kind == "legs":
+        return replace(worn, bottom=colour or worn.bottom)
+    if kind == "collar":
+        return replace(worn, collar=colour or rgb("#f2ece0"))
+    if any(re.search(rf"\b{word}", clause) for word, _ in HATS):
+        return replace(worn, hat_colour=colour or worn.hat_colour)
+    return worn
+
+
+def _colour_near(text: str, noun: str, table: Mapping[str, RGB]) -> RGB | None:
+    """The colour named in the clause that names the noun."""
+    for clause in re.split(r",|;|\band a\b|\bwith\b", text):
+        if re.search(noun, clause):
+            colour = _first_colour(clause, table)
+            if colour:
+                return colour
+    return None
+
+
+def _first_colour(clause: str, table: Mapping[str, RGB]) -> RGB | None:
+    return next((table[word] for word in words_of(clause) if word in table), None)
