@@ -37,6 +37,7 @@ def encode(frames: Iterable[bytes], output: Path, size: tuple[int, int], fps: in
             *("-c:v", "libx264", *_QUALITY, *_ORDER, *_COLOUR, "-chroma_sample_location", "center"),
             *("-force_key_frames", ",".join(f"{max(0.0, (key - 0.5) / fps):.6f}" for key in _keys(borders, fps))),
             *("-video_track_timescale", TIMESCALE * fps, "-fflags", "+bitexact", "-flags:v", "+bitexact"),
+            *("-f", "mp4"),
         ],
         output,
         feed=frames,
