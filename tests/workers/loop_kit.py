@@ -29,7 +29,7 @@ from animastor.protocol import (
 from animastor.workers.backend import BackendError, Produced, Progress
 from animastor.workers.backends import Backends, CpuBackend
 from animastor.workers.loop import WorkerLoop
-from animastor.workers.work import Work
+from animastor.workers.work import Limits, Work
 from animastor.workers.workdir import Workdir
 from virtual_clock import VirtualClock
 
@@ -136,6 +136,7 @@ class Bench:
         self.most = 0
         self.began: list[str] = []
         self.ended: list[str] = []
+        self.limits: list[Limits] = []
 
     @property
     def count(self) -> int:
@@ -143,6 +144,7 @@ class Bench:
 
     async def run(self, work: Work, progress: Progress) -> Produced:
         told = work.order.structure
+        self.limits.append(work.limits)
         async with self._slots:
             self.began.append(told["text"])
             self.running.add(told["text"])

@@ -79,6 +79,27 @@ def test_refused_result_is_reported_and_given_up(tmp_path: Path) -> None:
     clock.run(main())
 
 
+def test_result_whose_file_somebody_removed_is_a_failure_and_not_tried_for_ever(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    world = World(clock, tmp_path)
+    world.engine.answers = [Reason.ARTIFACT_GONE]
+
+    async def remove(source: Path, suffix: str) -> tuple[str, int]:
+        for path in source.parent.iterdir():
+            path.unlink()
+        return "made", 4
+
+    world.shelf.put = remove  # type: ignore[method-assign]
+
+    async def main() -> None:
+        await world.enter(1)
+        async with serving(world.loop()):
+            await settled(clock, lambda: bool(world.engine.failed))
+        assert [code for _, _, code, _ in world.engine.failed] == ["artifact_gone"]
+
+    clock.run(main())
+
+
 def test_nothing_more_is_claimed_while_too_many_results_wait(tmp_path: Path) -> None:
     clock = VirtualClock()
     world = World(clock, tmp_path, count=1)

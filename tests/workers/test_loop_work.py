@@ -15,6 +15,7 @@ from animastor.engine.reasons import Reason
 from animastor.hub.local import LocalHub
 from animastor.protocol import MERGE, Answer, Claim, FailureType, Running, Worker
 from animastor.workers.loop import WorkerLoop
+from animastor.workers.work import Limits
 from virtual_clock import VirtualClock
 
 
@@ -104,6 +105,19 @@ def test_inputs_are_fetched_before_the_work_begins(tmp_path: Path) -> None:
             await settled(clock, lambda: len(world.made) == 1 and bool(world.engine.failed))
         ((_, failure, code, _),) = world.engine.failed
         assert (failure, code) == (FailureType.TRANSIENT, Reason.ARTIFACT_MISSING)
+
+    clock.run(main())
+
+
+def test_work_is_limited_by_the_jobs_time_without_progress(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    world = World(clock, tmp_path)
+
+    async def main() -> None:
+        (job,) = await world.enter(1)
+        async with serving(world.loop()):
+            await settled(clock, lambda: bool(world.made))
+        assert world.bench.limits == [Limits.of_job(job.timeout_s)]
 
     clock.run(main())
 

@@ -117,6 +117,10 @@ class ChildProcess(asyncio.Protocol):
         """Wait until a child that was killed is no more; its exit code as `Popen.returncode`."""
         return await asyncio.to_thread(_wait, self._process)
 
+    def forget(self) -> None:
+        """Remove its log."""
+        self._log.unlink(missing_ok=True)
+
     # asyncio.Protocol ---------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

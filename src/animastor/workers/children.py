@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
-from itertools import count as counting
 from pathlib import Path
+from tempfile import mkstemp
 
 from animastor.protocol import FailureType
 from animastor.workers.backend import BackendError, Produced, Progress
@@ -56,7 +56,6 @@ class Children:
         self._idle: list[ChildProcess] = []
         self._busy: set[ChildProcess] = set()
         self._reaping: set[asyncio.Task[int]] = set()
-        self._numbers = counting(1)
         self._sweep: asyncio.TimerHandle | None = None
         self._running = 0  # pieces of work that have a child, or are about to have one
         self._closed = False
@@ -130,8 +129,9 @@ class Children:
         if self._closed:
             raise BackendError(FailureType.INFRASTRUCTURE, "closing", "the worker is ending")
         self._scratch.mkdir(parents=True, exist_ok=True)
-        log = self._scratch / f"child-{next(self._numbers)}.log"
-        return await ChildProcess.start(log, {**self._environment, "TMPDIR": str(self._scratch)}, self._nice)
+        handle, log = mkstemp(prefix="child-", suffix=".log", dir=self._scratch)
+        os.close(handle)
+        return await ChildProcess.start(Path(log), {**self._environment, "TMPDIR": str(self._scratch)}, self._nice)
 
     def _put_back(self, child: ChildProcess) -> None:
         if child.gone or self._closed or child.resident > self._most_resident:
@@ -158,3 +158,4 @@ class Children:
         task = asyncio.get_running_loop().create_task(child.reap())
         self._reaping.add(task)
         task.add_done_callback(self._reaping.discard)
+        task.add_done_callback(lambda _: child.forget())

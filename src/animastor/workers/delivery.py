@@ -34,8 +34,13 @@ class Delivery:
         self._hub, self._clock, self._random = hub, clock, random
 
     async def result(self, receipt: Receipt) -> str:
-        """Upload the file and finish the job; the hub's answer. Raises `HubRefusedError`; the file itself stays."""
+        """Upload the file and finish the job; the hub's answer. The file itself stays.
+
+        Raises `HubRefusedError`, also when the file is gone.
+        """
         while True:
+            if not receipt.path.exists():
+                raise HubRefusedError(ARTIFACT_GONE, "the finished file is not there any more")
             uploaded = await self.patiently(lambda: self._hub.upload(receipt.claim, _spare(receipt.path)))
             noted = replace(uploaded, notes=receipt.notes)
             answer = await self.patiently(lambda: self._hub.finish(receipt.claim, noted))  # noqa: B023 - awaited here

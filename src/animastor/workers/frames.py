@@ -20,7 +20,7 @@ def pack(message: Any) -> bytes:
 
     Raises `TypeError` for a value that JSON cannot carry, `FrameError` for one that is too long.
     """
-    body = orjson.dumps(message, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
+    body = orjson.dumps(message, default=_plain, option=orjson.OPT_NON_STR_KEYS)
     if len(body) > LONGEST:
         raise FrameError(f"a message of {len(body)} bytes is longer than {LONGEST}")
     return len(body).to_bytes(_HEAD, "big") + body
@@ -50,9 +50,9 @@ class Unpacker:
 
 
 def _plain(value: object) -> object:
-    """Numbers of numpy and the like as Python's, sets and tuples as lists, paths as text."""
-    if hasattr(value, "item"):
-        return value.item()
+    """Numbers and arrays of numpy as Python's, sets and tuples as lists, paths as text."""
+    if hasattr(value, "tolist"):  # orjson's own way for these imports numpy, in the parent too
+        return value.tolist()
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     if hasattr(value, "__fspath__"):
