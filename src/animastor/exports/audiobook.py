@@ -29,7 +29,7 @@ def audiobook(
     heard = [scene for scene in scenes if scene.audio is not None]
     if not heard:
         raise ExportError("there is no sound to make an audiobook of")
-    sources = [look(scene.audio) for scene in heard]
+    sources = [look(scene) for scene in heard]
     form = common_format(sources)
     pieces = [Piece(source, length(source, form)) for source in sources]
     starts = [samples / form.rate for samples in accumulate((piece.samples for piece in pieces), initial=0)]

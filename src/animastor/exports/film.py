@@ -57,7 +57,7 @@ def film(
     frames = list(accumulate((picture.frames for picture in pictures), initial=0))
     starts = [count / fps for count in frames]
     chapters = marks(scenes, starts[:-1], starts[-1])
-    sources = [look(scene.audio) for scene in scenes]
+    sources = [look(scene) for scene in scenes]
     form = common_format(sources)
     with finished(target) as folder:
         track = _subtitles(folder / target.name, scenes, starts, about.language)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from animastor.exports.model import ExportError
+from animastor.exports.model import ExportError, SceneMedia
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +27,7 @@ _SILENT_BLOCK = 65536  # samples
 class Source:
     """A scene's sound as its file describes it; no file: silence."""
 
+    scene_id: str
     path: Path | None
     samples: int = 0
     rate: int = 0
@@ -49,26 +50,26 @@ class Format:
     channels: int
 
 
-def look(path: Path | None) -> Source:
+def look(scene: SceneMedia) -> Source:
     """What a scene's sound is, without decoding it.
 
     Raises:
         ExportError: there is no sound of known length in it.
     """
-    if path is None:
-        return Source(None)
+    if scene.audio is None:
+        return Source(scene.scene_id, None)
     import av
 
     try:
-        with av.open(_url(path)) as container:
+        with av.open(_url(scene.audio)) as container:
             stream = container.streams.audio[0]
             if not stream.duration or stream.time_base is None:
-                raise ExportError(f"the length of {path.name} is not known")
+                raise ExportError(f"the sound of scene {scene.scene_id} does not say how long it is")
             rate = stream.codec_context.sample_rate
             samples = round(stream.duration * stream.time_base * rate)
-            return Source(path, samples, rate, stream.codec_context.channels)
+            return Source(scene.scene_id, scene.audio, samples, rate, stream.codec_context.channels)
     except (av.error.FFmpegError, IndexError) as error:
-        raise ExportError(f"the sound {path.name} cannot be read: {error}") from error
+        raise ExportError(f"the sound of scene {scene.scene_id} cannot be read: {error}") from error
 
 
 def common_format(sources: Sequence[Source]) -> Format:
@@ -106,18 +107,20 @@ def _fitted(piece: Piece, form: Format) -> Iterator[Samples]:
         yield _faded(kept, at, end, fade)
         at += len(kept)
     if end - at > form.rate // 100:  # a resampler may be a few samples off
-        raise ExportError(f"the sound {piece.source.path} ends {(end - at) / form.rate:.2f} s early")
+        missing = (end - at) / form.rate
+        raise ExportError(f"the sound of scene {piece.source.scene_id} is damaged: it ends {missing:.2f} s early")
     yield from _silence(piece.samples - at, form)
 
 
 def _faded(block: Samples, at: int, end: int, fade: int) -> Samples:
-    """The samples `at` and following of a piece that ends at `end`, with a straight fade at both of its ends."""
+    """The samples `at` and following of a piece that ends at `end`, with a fade (half a cosine) at both of its ends."""
     import numpy as np
 
     if at >= fade and at + len(block) <= end - fade:
         return block
     places = np.arange(at, at + len(block), dtype=np.float32)
-    gain = np.minimum(1, np.minimum((places + 0.5) / fade, (end - 0.5 - places) / fade)).clip(0, 1)
+    share = np.minimum((places + 0.5) / fade, (end - 0.5 - places) / fade).clip(0, 1)
+    gain = 0.5 - 0.5 * np.cos(np.pi * share)
     faded: Samples = (block * gain[:, None]).astype(np.float32)
     return faded
 
@@ -142,7 +145,7 @@ def _decoded(source: Source, form: Format) -> Iterator[Samples]:
                 yield from (_block(one, form) for one in resampler.resample(frame))
             yield from (_block(one, form) for one in resampler.resample(None))
     except av.error.FFmpegError as error:
-        raise ExportError(f"the sound {source.path.name} cannot be decoded: {error}") from error
+        raise ExportError(f"the sound of scene {source.scene_id} cannot be decoded: {error}") from error
 
 
 def _block(frame: AudioFrame, form: Format) -> Samples:

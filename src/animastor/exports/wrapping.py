@@ -15,7 +15,7 @@ from itertools import pairwise
 COLUMNS = 42
 LINES = 2
 
-_CUE, _PHRASE, _WORD, _SHORT = 10.0, 4.0, 12.0, 6.0  # the cost of a cue, of ending one so, of one under _FEW columns
+_CUE, _PHRASE, _WORD, _SHORT = 10.0, 4.0, 16.0, 6.0  # the cost of a cue, of ending one so, of one under _FEW columns
 _FEW = 15
 _ENDS = ".!?…。！？؟۔॥।։።"
 _PAUSES = ",;:—–、，；：،؛·"
@@ -115,12 +115,10 @@ def _cuts(pieces: Sequence[_Piece]) -> list[int]:
     """Where cues begin, and the end: at the least cost over the whole text."""
     best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(pieces) + 1):
+        ending = pieces[end - 1].ending if end < len(pieces) else 0.0
         found = (float("inf"), end - 1)
-        for start in range(end - 1, -1, -1):
-            if start < end - 1 and not _fits(pieces[start:end]):
-                break
-            few = _SHORT if _span(pieces[start:end]) < _FEW else 0.0
-            ending = pieces[end - 1].ending if end < len(pieces) else 0.0
+        for start, span in _starts(pieces, end):
+            few = _SHORT if span < _FEW else 0.0
             found = min(found, (best[start][0] + _CUE + ending + few, start))
         best.append(found)
     cuts = [len(pieces)]
@@ -133,14 +131,18 @@ def _span(pieces: Sequence[_Piece]) -> int:
     return sum(piece.columns + piece.spaced for piece in pieces) - pieces[-1].spaced
 
 
-def _fits(pieces: Sequence[_Piece]) -> bool:
-    """Whether the pieces fit on two lines, each filled in turn."""
-    lines, used = 1, 0
-    for piece in pieces:
-        if used + piece.columns > COLUMNS:
-            lines, used = lines + 1, 0
-        used += piece.columns + piece.spaced
-    return lines <= LINES
+def _starts(pieces: Sequence[_Piece], end: int) -> Iterator[tuple[int, int]]:
+    """Where a cue that ends here may begin, nearest first, and its width: as long as it fits, filled from its end."""
+    lines, used, span = 1, 0, 0
+    for start in range(end - 1, -1, -1):
+        width = pieces[start].columns + (pieces[start].spaced if used else 0)
+        span += pieces[start].columns + (pieces[start].spaced if span else 0)
+        used += width
+        if used > COLUMNS:
+            lines, used = lines + 1, pieces[start].columns
+        if lines > LINES:
+            return
+        yield start, span
 
 
 def _lines(pieces: Sequence[_Piece]) -> tuple[str, ...]:
