@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from animastor.books.model import Unit
+from animastor.media.audio_alignment import narrated
 from animastor.media.cast import shot_of
 from animastor.media.hashing import FORMAT, digest, seed_of
 from animastor.media.timing import Timing, border, frame_counts, in_order, last_known_s, room
@@ -68,7 +69,7 @@ def timings_of(wanted: PlanInput) -> tuple[Timing, ...]:
     language = wanted.head.language
     return in_order(
         (unit.unit_id, measured[unit.unit_id] if unit.unit_id in measured else last_known_s(unit, facts, language))
-        for unit in wanted.scene.units
+        for unit in narrated(wanted.scene, language)
     )
 
 
