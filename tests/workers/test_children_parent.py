@@ -62,6 +62,17 @@ def test_children_and_their_ffmpeg_end_with_the_parent(parent: subprocess.Popen[
     watch_until(lambda: all(is_gone(child.pid) for child in below), seconds=3.0)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="PDEATHSIG is Linux's")
+def test_children_that_are_stopped_end_with_the_parent_too(parent: subprocess.Popen[bytes]) -> None:
+    assert parent.stdout is not None
+    pids = [int(pid) for pid in parent.stdout.readline().split()]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    watch_until(lambda: all(is_gone(pid) for pid in pids), seconds=3.0)
+
+
 def test_child_whose_parent_died_before_it_could_ask_ends_by_itself(tmp_path: Path) -> None:
     ours, its = socket.socketpair()
     with ours, its:

@@ -53,7 +53,7 @@ def test_no_more_run_than_there_are_children_and_long_jobs_are_never_claimed_ahe
     world = World(clock, tmp_path)
 
     async def main() -> None:
-        await world.enter(6, seconds=10.0)
+        await world.enter(12, seconds=10.0)
         async with serving(world.loop()):
             await clock.sleep(25.0)
             claimed = [job for job in await world.coordination.jobs(Selection()) if job.claim_no]
