@@ -18,7 +18,7 @@ from animastor.workers.backend import BackendError, Order, Produced, Progress
 from animastor.workers.work import Limits, Runner, Work
 
 MOST = 32  # files in one piece of work
-LIMITS = Limits(idle_s=300.0, hard_s=3600.0, output_bytes=2**20)  # it writes nothing; a film of an hour takes minutes
+LIMITS = Limits(idle_s=300.0, hard_s=3600.0, output_bytes=2**26)  # it writes nothing; a film of an hour takes minutes
 _BLAMED = {failures.KILLED, failures.ENDED, failures.JOB_TIMEOUT, failures.OUT_OF_MEMORY}  # may be the file's doing
 _TRIES = 2  # a child may also be ended by somebody else
 
@@ -26,11 +26,11 @@ _TRIES = 2  # a child may also be ended by somebody else
 class ChildChecker:
     """The engine's `Checker`, with children of its own: a check never waits behind the making of something.
 
-    `folder` is where the children would write, did they write anything.
+    In `folder` a folder is made where the children would write, did they write anything.
     """
 
     def __init__(self, children: Runner, media: Registry, folder: Path) -> None:
-        self._children, self._media, self._folder = children, media, folder
+        self._children, self._media, self._folder = children, media, folder / "checks"
         self._waiting: list[tuple[Path, asyncio.Future[tuple[Facts, str | None]]]] = []
         self._lookers: set[asyncio.Task[None] | None] = set()
 

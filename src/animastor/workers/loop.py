@@ -100,8 +100,8 @@ class WorkerLoop:
     async def recover(self) -> int:
         """Deliver what an earlier run of this work directory had finished, and remove what it left half done.
 
-        Call it before anything is dispatched, so that finished work is not ordered again. How many were found; waits
-        for their delivery, but not longer than `RECOVER_S`.
+        Done before the first claim, so that no finished work is done again, whatever was dispatched meanwhile. How many
+        were found; waits for their delivery, but not longer than `RECOVER_S`.
         """
         found = await asyncio.to_thread(self._workdir.take_over)
         for receipt in found:
