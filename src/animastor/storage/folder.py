@@ -15,8 +15,9 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from animastor.engine.ports import ArtifactStoreUnavailableError
+from animastor.engine.ports import ArtifactStoreUnavailableError, StorageFullError
 from animastor.engine.reasons import Reason
+from animastor.storage.failures import Fate, fate_of
 
 SENTINEL = "animastor-artifacts"
 _BLOCK = 1 << 20
@@ -25,8 +26,8 @@ _BLOCK = 1 << 20
 class FolderStore:
     """`engine.ports.ArtifactStore` on a file system.
 
-    Every method may raise `OSError` of the file system, a full disk among them; nothing half-written stays under a
-    checksum. The thresholds say when `check` answers DISK_LOW.
+    A full disk raises `StorageFullError`; every method may raise other `OSError`s of the file system. Nothing
+    half-written stays under a checksum. The thresholds say when `check` answers DISK_LOW.
     """
 
     def __init__(
@@ -38,13 +39,17 @@ class FolderStore:
         self._low_fraction = low_fraction
         self._low_bytes = low_bytes
         if create and not root.exists():
-            self._temporary.mkdir(parents=True)
-            (root / SENTINEL).write_text("The artifacts of an Animastor home. Do not change anything in here.\n")
+            _create(root)
         self._remove_left_overs()
 
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
         """Take a finished file in, moving it away from `source` where that is possible: (checksum, size)."""
-        return await asyncio.to_thread(self._put, source, suffix)
+        try:
+            return await asyncio.to_thread(self._put, source, suffix)
+        except OSError as error:
+            if fate_of(error) is Fate.FULL:
+                raise StorageFullError(f"no space is left for artifacts in {self._root}: free some") from error
+            raise
 
     async def path(self, checksum: str, suffix: str) -> Path | None:
         """The file with these bytes, or None when it is positively absent.
@@ -90,7 +95,9 @@ class FolderStore:
         if place.exists() and _digest(place) == (checksum, size):
             source.unlink(missing_ok=True)
             return checksum, size
-        place.parent.mkdir(exist_ok=True)
+        if not place.parent.exists():
+            place.parent.mkdir(exist_ok=True)
+            _flush(self._root)
         waiting = self._into_tree(source)
         try:
             _flush(waiting)
@@ -122,6 +129,19 @@ class FolderStore:
             for each in self._temporary.iterdir():
                 if not _alive(each.name.partition("-")[0]):
                     each.unlink(missing_ok=True)
+
+
+def _create(root: Path) -> None:
+    """Make an empty store beside its place and move it there: with its sentinel, or not at all."""
+    root.parent.mkdir(parents=True, exist_ok=True)
+    new = root.with_name(f".{root.name}-{os.getpid()}")
+    shutil.rmtree(new, ignore_errors=True)
+    (new / "tmp").mkdir(parents=True)
+    (new / SENTINEL).write_text("The artifacts of an Animastor home. Do not change anything in here.\n")
+    _flush(new / SENTINEL)
+    _flush(new)
+    new.rename(root)
+    _flush(root.parent)
 
 
 def _digest(path: Path) -> tuple[str, int]:

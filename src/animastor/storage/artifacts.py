@@ -1,0 +1,166 @@
+"""Artifact rows: which bytes there are, what uses them, and which may be collected (CONTRACT 11, artifacts).
+
+Marking takes every artifact that nobody has used for long enough; then uses are looked for in one scan, and what is
+used after all is unmarked. In between nothing can take a marked one into use, so the scan misses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from animastor.engine.reasons import JournalType, Reason
+from animastor.engine.states import State
+from animastor.media.registry import Registry
+from animastor.storage import dependants, journal
+from animastor.storage.locking import lock_assets
+from animastor.storage.reuse import forget
+from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.tally import refresh_tally
+from animastor.storage.waiting import reopen
+
+KEPT_S: Final = 7 * 86_400.0
+
+_SUFFIX = Statement(
+    "artifact_suffix", "The suffixes of artifacts.",
+    "SELECT f.checksum, f.suffix FROM {sums} AS one JOIN artifact f ON f.checksum = one.checksum",
+    sums={"checksum": str},
+)  # fmt: skip
+_AFTER = Statement(
+    "artifacts_after", "Artifacts by checksum.",
+    """
+    SELECT f.checksum, f.suffix, f.size FROM artifact f WHERE f.checksum > :after AND f.collecting = 0
+    ORDER BY f.checksum LIMIT :limit
+    """,
+)  # fmt: skip
+_MARK = Statement(
+    "mark_collecting",
+    "Unused for long enough.",
+    """
+    UPDATE artifact SET collecting = 1
+    WHERE checksum IN (SELECT f.checksum FROM artifact f
+                       WHERE f.unused_since IS NOT NULL AND f.unused_since <= {now} - :kept
+                       ORDER BY f.unused_since LIMIT :limit)
+      AND unused_since IS NOT NULL AND unused_since <= {now} - :kept
+    """,
+)
+_MARKED = Statement(
+    "marked", "Everything that is marked.",
+    """
+    SELECT f.checksum, f.suffix FROM artifact f WHERE f.collecting = 1 AND f.unused_since IS NOT NULL
+    ORDER BY f.checksum LIMIT :limit
+    """,
+)  # fmt: skip
+_USED = Statement(
+    "used_after_all",
+    "Those of some artifacts that a wanted or kept part or an asset names.",
+    """
+    SELECT p.artifact AS checksum FROM part p
+    WHERE p.artifact IN (SELECT one.checksum FROM {sums} AS one) AND p.state = {PART_READY}
+      AND (p.wanted = 1 OR p.pinned = 1 OR p.supplied = 1)
+    UNION
+    SELECT a.artifact FROM asset a WHERE a.artifact IN (SELECT one.checksum FROM {sums} AS one)
+    """,
+    sums={"checksum": str},
+)
+_UNMARK = Statement(
+    "unmark", "Used after all.",
+    "UPDATE artifact SET collecting = 0, unused_since = NULL FROM {sums} AS one WHERE artifact.checksum = one.sum",
+    sums={"sum": str},
+)  # fmt: skip
+_DELETE = Statement(
+    "delete_artifacts", "Their bytes are gone.",
+    "DELETE FROM artifact WHERE checksum IN (SELECT one.sum FROM {sums} AS one)",
+    sums={"sum": str},
+)  # fmt: skip
+_HOLDERS = Statement(
+    "artifact_holders",
+    "READY parts of some artifacts; whether their asset is still there.",
+    """
+    SELECT p.asset, p.hash, p.artifact, p.wanted, p.kind, a.id, a.book_key, a.media
+    FROM part p LEFT JOIN asset a ON a.id = p.asset
+    WHERE p.artifact IN (SELECT one.checksum FROM {sums} AS one) AND p.state = {PART_READY}
+    ORDER BY p.asset, p.hash
+    """,
+    sums={"checksum": str},
+)
+_DROP_ORPHANS = Statement(
+    "drop_orphans", "Parts of assets that are gone.",
+    "DELETE FROM part WHERE (asset, hash) IN (SELECT k.of_asset, k.of_hash FROM {keys} AS k)",
+    keys={"of_asset": int, "of_hash": str},
+)  # fmt: skip
+_READY_WITHOUT = Statement(
+    "ready_without_bytes",
+    "READY assets whose own artifact, or without a merge step a wanted part's, is gone.",
+    """
+    SELECT a.id, a.plan_seq, a.scene_key, a.media, a.artifact FROM {assets} AS one
+    JOIN asset a ON a.id = one.asset WHERE a.state = {READY}
+    """,
+    assets={"asset": int},
+)
+
+
+def suffixes(connection: Connection, checksums: Collection[str]) -> dict[str, str]:
+    """The file suffix of each known checksum."""
+    return {row.checksum: row.suffix for row in fetch(connection, _SUFFIX, sums=sorted(set(checksums)))}
+
+
+def after(connection: Connection, checksum: str, limit: int) -> list[tuple[str, str, int]]:
+    """(checksum, suffix, size) behind a checksum, for a rotating pass."""
+    return [tuple(row) for row in fetch(connection, _AFTER, after=checksum, limit=limit)]
+
+
+def mark(connection: Connection, limit: int, kept_s: float = KEPT_S) -> list[tuple[str, str]]:
+    """Mark up to `limit` artifacts that have been unused for `kept_s`; everything that is marked now."""
+    run(connection, _MARK, limit=limit, kept=kept_s).close()
+    return [(row.checksum, row.suffix) for row in fetch(connection, _MARKED, limit=limit)]
+
+
+def used(connection: Connection, checksums: Collection[str]) -> set[str]:
+    """Those that something names: a scan of all parts and assets, so not in a writing transaction."""
+    return {row.checksum for row in fetch(connection, _USED, sums=sorted(checksums))}
+
+
+def unmark(connection: Connection, checksums: Collection[str]) -> None:
+    """These are used after all."""
+    run(connection, _UNMARK, sums=sorted(checksums)).close()
+
+
+def holders(connection: Connection, checksums: Collection[str]) -> Sequence[Any]:
+    """READY parts of these artifacts: a scan of all parts, so not in a writing transaction."""
+    return fetch(connection, _HOLDERS, sums=sorted(checksums))
+
+
+def collected(connection: Connection, checksums: Collection[str], held: Sequence[Any]) -> None:
+    """Bytes were deleted: their rows go, and unwanted parts that named them are missing (or go with their asset)."""
+    forget(connection, [(row.asset, row.hash, row.artifact) for row in held if row.id is not None])
+    orphans = [(row.asset, row.hash) for row in held if row.id is None]
+    if orphans:
+        run(connection, _DROP_ORPHANS, keys=orphans).close()
+    run(connection, _DELETE, sums=sorted(checksums)).close()
+
+
+def bytes_missing(connection: Connection, registry: Registry, checksums: Collection[str], held: Sequence[Any]) -> int:
+    """Bytes are positively absent: parts that named them are missing, READY assets that need them made again."""
+    lock_assets(connection, [row.asset for row in held if row.id is not None])
+    forget(connection, [(row.asset, row.hash, row.artifact) for row in held])
+    run(connection, _DELETE, sums=sorted(checksums)).close()
+    there = [row for row in held if row.id is not None]
+    refresh_tally(connection, ((row.book_key, row.media, row.asset) for row in there))
+    return _make_again(connection, registry, sorted({row.asset for row in there if row.wanted}), frozenset(checksums))
+
+
+def _make_again(connection: Connection, registry: Registry, assets: list[int], gone: frozenset[str]) -> int:
+    rows = fetch(connection, _READY_WITHOUT, assets=assets) if assets else ()
+    concerned = [row for row in rows if not registry[row.media].merges or row.artifact in gone]
+    moved = reopen(
+        connection, [(row.id, State.READY, row.plan_seq, 0, str(Reason.ARTIFACT_MISSING)) for row in concerned]
+    )
+    for state in (State.DIRTY, State.PENDING):
+        members = [(row.id, None, "") for row in moved if row.state == state]
+        journal.record(connection, JournalType.DIRTY, state, Reason.ARTIFACT_MISSING, members)
+    rested = [(row.scene_key, row.media) for row in moved if row.state == State.DIRTY]
+    dependants.raise_waiting(connection, registry, rested)
+    return len(moved)

@@ -1,0 +1,69 @@
+"""PENDING → GENERATING: an admitted candidate whose plan still stands becomes a dispatch (CONTRACT 5, begin)."""
+
+# ruff: noqa: S608 - fragments of this package are put together, nothing from outside
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from animastor.engine.ports import Begin, Begun
+from animastor.engine.reasons import JournalType
+from animastor.engine.states import State
+from animastor.storage import journal
+from animastor.storage.coverage import CARRIED
+from animastor.storage.locking import lock_assets
+from animastor.storage.rows import Statement, fetch, run
+
+_BEGIN = Statement(
+    "begin",
+    "PENDING, carried by an open request, nothing waited for, plan current → GENERATING with the next fence.",
+    f"""
+    UPDATE asset SET state = {{GENERATING}}, fence = fence + 1, dispatch_id = b.dispatch, due_at = NULL, reason = ''
+    FROM {{begins}} AS b
+    WHERE asset.id = b.asset AND asset.state = {{PENDING}} AND asset.waits = 0
+      AND asset.plan_seq = b.seq AND asset.planned_seq = b.seq AND asset.wanted_hash <> '' AND {CARRIED}
+    RETURNING asset.id, asset.fence, asset.dispatch_id, asset.request_id
+    """,
+    begins={"asset": int, "dispatch": str, "seq": int},
+)
+_BEGUN_BEFORE = Statement(
+    "begun_before",
+    "Those of a batch that had begun already: the call is a repetition.",
+    """
+    SELECT a.id, a.fence, a.dispatch_id FROM {begins} AS b
+    JOIN asset a ON a.id = b.asset AND a.state = {GENERATING} AND a.dispatch_id = b.dispatch
+    """,
+    begins={"asset": int, "dispatch": str, "seq": int},
+)
+_DISPATCH = Statement(
+    "write_dispatches",
+    "The rows of new dispatches.",
+    """
+    INSERT INTO dispatch (asset, fence, id, request_id, begun_at)
+    SELECT d.asset, d.fence, d.id, d.request_id, {now} FROM {dispatches} AS d
+    """,
+    dispatches={"asset": int, "fence": int, "id": str, "request_id": int},
+)
+
+
+def begin(connection: Connection, begins: Sequence[Begin]) -> list[Begun]:
+    """Begin dispatches. One that fails the condition never was a dispatch: no row, no outcome."""
+    lock_assets(connection, (one.asset for one in begins))
+    rows = {one.asset: (one.asset, one.dispatch_id, one.plan_seq) for one in begins}
+    begun = fetch(connection, _BEGIN, begins=list(rows.values()))
+    fences = {(row.id, row.dispatch_id): row.fence for row in begun}
+    if begun:
+        dispatches = [(row.id, row.fence, row.dispatch_id, row.request_id) for row in begun]
+        run(connection, _DISPATCH, dispatches=dispatches).close()
+        members = [(row.id, row.dispatch_id, "") for row in begun]
+        journal.record(connection, JournalType.DISPATCHED, State.GENERATING, "", members)
+    if rest := [row for asset, row in rows.items() if (asset, row[1]) not in fences]:
+        fences |= {(row.id, row.dispatch_id): row.fence for row in fetch(connection, _BEGUN_BEFORE, begins=rest)}
+    return [
+        Begun(one.asset, one.dispatch_id, True, fences[one.asset, one.dispatch_id])
+        if (one.asset, one.dispatch_id) in fences
+        else Begun(one.asset, one.dispatch_id, False)
+        for one in begins
+    ]

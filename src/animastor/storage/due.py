@@ -1,0 +1,122 @@
+"""What is due, and what has to be planned again: walks through indexes, fair among books (STORAGE, the due set).
+
+The walk takes up to `each` assets of a book in reading order, then jumps to the next book, starting behind the book
+served last. Its cost grows with what it returns, never with what is stored or due.
+"""
+
+# ruff: noqa: S608 - fragments of this package are put together, nothing from outside
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from animastor.engine.ports import DueWalk, PlanRow
+from animastor.media.registry import Registry
+from animastor.protocol import Pair
+from animastor.storage.inputs import plan_rows, settled
+from animastor.storage.rows import Statement, fetch
+
+_DUE: Final = "n.media = :media AND n.lane = :lane AND n.state = {PENDING} AND n.waits = 0"
+DUE_WALK = Statement(
+    "due_walk",
+    "Up to `limit` due assets of a pair in books behind `after` and up to `until`, `each` of a book at a time.",
+    f"""
+    WITH RECURSIVE walk (id, book_key, rank, reading_order, nth, taken) AS (
+        SELECT a.id, a.book_key, a.rank, a.reading_order, 1, 1
+        FROM asset a
+        WHERE a.id = (
+            SELECT n.id FROM asset n WHERE {_DUE} AND n.book_key > :after
+            ORDER BY n.book_key, n.rank, n.reading_order, n.id LIMIT 1
+        ) AND a.book_key <= :until
+        UNION ALL
+        SELECT a.id, a.book_key, a.rank, a.reading_order,
+               CASE WHEN a.book_key = w.book_key THEN w.nth + 1 ELSE 1 END, w.taken + 1
+        FROM walk w
+        JOIN asset a ON a.id = COALESCE(
+            (
+                SELECT n.id FROM asset n
+                WHERE {_DUE} AND n.book_key = w.book_key AND w.nth < :each
+                  AND (n.rank, n.reading_order, n.id) > (w.rank, w.reading_order, w.id)
+                ORDER BY n.rank, n.reading_order, n.id LIMIT 1
+            ),
+            (
+                SELECT n.id FROM asset n WHERE {_DUE} AND n.book_key > w.book_key
+                ORDER BY n.book_key, n.rank, n.reading_order, n.id LIMIT 1
+            )
+        )
+        WHERE w.taken < :limit AND a.book_key <= :until
+    )
+    SELECT w.id, w.book_key, w.nth, w.taken FROM walk w ORDER BY w.taken
+    """,
+)
+_UNPLANNED: Final = (
+    "n.planned_seq < n.plan_seq AND n.state IN ({GENERATING}, {DIRTY}, {READY}, {FAILED})"  # as in its index
+)
+UNPLANNED_WALK = Statement(
+    "unplanned_walk",
+    "Up to `limit` assets whose plan is older than what it may read, `each` of a book.",
+    f"""
+    WITH RECURSIVE walk (id, book_key, nth, taken) AS (
+        SELECT a.id, a.book_key, 1, 1
+        FROM asset a
+        WHERE a.id = (SELECT n.id FROM asset n WHERE {_UNPLANNED} AND n.book_key > :after
+                      ORDER BY n.book_key, n.id LIMIT 1)
+        UNION ALL
+        SELECT a.id, a.book_key, CASE WHEN a.book_key = w.book_key THEN w.nth + 1 ELSE 1 END, w.taken + 1
+        FROM walk w
+        JOIN asset a ON a.id = COALESCE(
+            (SELECT n.id FROM asset n WHERE {_UNPLANNED} AND n.book_key = w.book_key AND n.id > w.id
+             AND w.nth < :each ORDER BY n.id LIMIT 1),
+            (SELECT n.id FROM asset n WHERE {_UNPLANNED} AND n.book_key > w.book_key
+             ORDER BY n.book_key, n.id LIMIT 1)
+        )
+        WHERE w.taken < :limit
+    )
+    SELECT w.id, w.book_key, w.nth, w.taken FROM walk w ORDER BY w.taken
+    """,
+)
+_UNPLANNED_BOOKS = Statement(
+    "unplanned_books",
+    "How many books have something to plan, up to a bound.",
+    f"""
+    WITH RECURSIVE books (book_key, counted) AS (
+        SELECT (SELECT n.book_key FROM asset n WHERE {_UNPLANNED} ORDER BY n.book_key LIMIT 1), 1
+        UNION ALL
+        SELECT (SELECT n.book_key FROM asset n WHERE {_UNPLANNED} AND n.book_key > b.book_key
+                ORDER BY n.book_key LIMIT 1), b.counted + 1
+        FROM books b WHERE b.book_key IS NOT NULL AND b.counted < :limit
+    )
+    SELECT count(b.book_key) FROM books b
+    """,
+)
+_LAST_KEY: Final = 2**62
+
+
+def due(connection: Connection, registry: Registry, pair: Pair, limit: int, each: int, after_book: int) -> DueWalk:
+    """A round of the walk, in the order (n-th of its book, book), and the book served last."""
+    picks = walk(connection, pair, limit, each, after_book)
+    last = picks[-1].book_key if picks else after_book
+    order = [pick.id for pick in sorted(picks, key=lambda pick: pick.nth)]
+    return DueWalk(rows=plan_rows(connection, registry, order) if order else (), last_book=last)
+
+
+def walk(connection: Connection, pair: Pair, limit: int, each: int, after_book: int) -> Sequence[Any]:
+    """The picks (id, book_key, nth, taken): the books behind `after_book` first, then from the first one to it."""
+    given = {"media": pair.media, "lane": pair.lane, "each": each}
+    picks = list(fetch(connection, DUE_WALK, **given, after=after_book, until=_LAST_KEY, limit=limit))
+    if len(picks) < limit and after_book > 0:
+        picks += fetch(connection, DUE_WALK, **given, after=0, until=after_book, limit=limit - len(picks))
+    return picks
+
+
+def unplanned(connection: Connection, registry: Registry, limit: int) -> Sequence[PlanRow]:
+    """DIRTY, READY, FAILED and GENERATING assets to be planned again, those first that others are waiting for."""
+    books = fetch(connection, _UNPLANNED_BOOKS, limit=limit)[0][0]
+    if not books:
+        return ()
+    wider = limit * len(registry.names)  # of a scene's assets, some stand behind the others
+    picks = fetch(connection, UNPLANNED_WALK, after=0, each=-(-wider // books), limit=wider)
+    return plan_rows(connection, registry, settled(connection, registry, [pick.id for pick in picks])[:limit])

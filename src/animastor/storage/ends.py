@@ -1,0 +1,76 @@
+"""The end of a dispatch: exactly once, by one conditional statement, in the transaction that moves its asset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection
+
+from animastor.engine.ports import Ended
+from animastor.engine.states import Outcome
+from animastor.protocol import AssetId, DispatchId
+from animastor.storage.rows import Statement, fetch, run
+
+_END = Statement(
+    "end_dispatches",
+    "Sets the outcome where there is none yet.",
+    """
+    UPDATE dispatch SET outcome = :outcome, reason = e.why, ended_at = {now}
+    FROM {ends} AS e
+    WHERE dispatch.asset = e.of_asset AND dispatch.id = e.of_dispatch AND dispatch.outcome IS NULL
+    RETURNING dispatch.asset, dispatch.id
+    """,
+    ends={"of_asset": int, "of_dispatch": str, "why": str},
+)
+_UNRELEASED = Statement(
+    "unreleased",
+    "Ended dispatches whose lease, slot and jobs may still be there.",
+    """
+    SELECT d.asset, d.id FROM dispatch d WHERE d.outcome IS NOT NULL AND d.released_at IS NULL
+    ORDER BY d.asset, d.fence LIMIT :limit
+    """,
+)
+_LOCK = Statement(
+    "lock_dispatches",
+    "Locks dispatches in key order.",
+    """
+    SELECT d.asset FROM dispatch d
+    WHERE (d.asset, d.id) IN (SELECT e.of_asset, e.of_dispatch FROM {ends} AS e)
+    ORDER BY d.asset, d.fence {for_update}
+    """,
+    ends={"of_asset": int, "of_dispatch": str},
+)
+_RELEASED = Statement(
+    "mark_released",
+    "Says that an ended dispatch was released.",
+    """
+    UPDATE dispatch SET released_at = {now}
+    FROM {ends} AS e
+    WHERE dispatch.asset = e.of_asset AND dispatch.id = e.of_dispatch
+      AND dispatch.outcome IS NOT NULL AND dispatch.released_at IS NULL
+    """,
+    ends={"of_asset": int, "of_dispatch": str},
+)
+
+End = tuple[int, str, str]  # asset, dispatch, reason
+
+
+def end(connection: Connection, outcome: Outcome, ends: Iterable[End]) -> dict[int, Ended]:
+    """End dispatches; by asset those that had no outcome yet. Raises `ValueError` for any other word than the three."""
+    word = Outcome(outcome).value
+    rows = fetch(connection, _END, outcome=word, ends=[one for one in ends if one[1]])
+    return {row.asset: Ended(AssetId(row.asset), DispatchId(row.id)) for row in rows}
+
+
+def unreleased(connection: Connection, limit: int) -> list[Ended]:
+    """Dispatches with an outcome that were not released."""
+    return [Ended(AssetId(row.asset), DispatchId(row.id)) for row in fetch(connection, _UNRELEASED, limit=limit)]
+
+
+def mark_released(connection: Connection, ended: Sequence[Ended]) -> None:
+    """Their release has been done."""
+    ends = sorted({(one.asset, one.dispatch_id) for one in ended})
+    if ends:
+        if connection.dialect.name != "sqlite":
+            run(connection, _LOCK, ends=ends).close()
+        run(connection, _RELEASED, ends=ends).close()

@@ -1,0 +1,139 @@
+"""Entering a request: its assets become PENDING, chunk by chunk in reading order (CONTRACT 10).
+
+A chunk locks the request's row, looks that it is unfinished, and moves its cursor, in the transaction that moves the
+assets. What is READY stays so; a READY asset that an edit may have touched is found by replanning.
+"""
+
+# ruff: noqa: S608 - fragments of this package are put together, nothing from outside
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from animastor.engine.ports import Entered
+from animastor.engine.reasons import JournalType, Reason
+from animastor.engine.states import RequestState, State, Wait
+from animastor.media.registry import Registry
+from animastor.storage import dependants, journal
+from animastor.storage.coverage import COVERED_BY, EXCLUDED, in_scope
+from animastor.storage.locking import lock_request, lock_scenes_of
+from animastor.storage.rollback import forget_attempts
+from animastor.storage.rows import Statement, fetch, run
+
+CHUNK = 1000  # the most assets of one transaction
+
+_CURSOR = Statement(
+    "enter_cursor",
+    "Where entering stands.",
+    "SELECT r.state, r.cursor_order, r.cursor_asset FROM request r WHERE r.id = :id",
+)
+_CHUNK = Statement(
+    "enter_chunk",
+    "The next assets of a request's scope, in reading order.",
+    f"""
+    SELECT asset.id, asset.state, asset.reading_order, asset.planned_seq, asset.scene_key, asset.media
+    FROM asset JOIN request r ON r.id = :id AND r.book_key = asset.book_key
+    WHERE asset.book_key = r.book_key AND (asset.reading_order, asset.id) > (:after_order, :after_asset)
+      AND EXISTS (SELECT 1 FROM request_media rm WHERE rm.request_id = r.id AND rm.media = asset.media)
+      AND {in_scope("r")} AND NOT {EXCLUDED}
+    ORDER BY asset.reading_order, asset.id LIMIT :limit
+    """,
+)
+_ENTER = Statement(
+    "enter",
+    "NEW, DIRTY and FAILED → PENDING.",
+    f"""
+    UPDATE asset SET state = {{PENDING}}, waits = 0, due_at = NULL, reason = '', error = '', request_id = {COVERED_BY}
+    FROM {{assets}} AS one
+    WHERE asset.id = one.asset AND asset.state IN ({{NEW}}, {{DIRTY}}, {{FAILED}})
+    RETURNING asset.id
+    """,
+    assets={"asset": int},
+)
+_CARRY = Statement(
+    "carry_again",
+    "What is PENDING or GENERATING already carries the request that lets it run soonest.",
+    f"""
+    UPDATE asset SET request_id = {COVERED_BY} FROM {{assets}} AS one
+    WHERE asset.id = one.asset AND asset.state IN ({{PENDING}}, {{GENERATING}}) AND {COVERED_BY} IS NOT NULL
+      AND asset.request_id <> {COVERED_BY}
+    """,
+    assets={"asset": int},
+)
+_WAIT = Statement(
+    "enter_waits",
+    "What was just entered waits for what is on its way in its scene: it need not be planned before.",
+    """
+    UPDATE asset SET waits = waits | w.bits
+    FROM (
+        SELECT d.of_asset, sum(d.bit) AS bits FROM (
+            SELECT DISTINCT n.of_asset, n.bit FROM {needs} AS n
+            JOIN asset a ON a.id = n.of_asset
+            JOIN asset o ON o.scene_key = a.scene_key AND o.media = n.need AND o.state IN ({PENDING}, {GENERATING})
+        ) AS d GROUP BY d.of_asset
+    ) AS w
+    WHERE asset.id = w.of_asset AND asset.state = {PENDING}
+    """,
+    needs={"of_asset": int, "need": str, "bit": int},
+)
+_ADVANCE = Statement(
+    "enter_advance",
+    "Moves the cursor; the request is open when it has passed the scope.",
+    """
+    UPDATE request SET cursor_order = :order, cursor_asset = :asset, state = :state
+    WHERE id = :id AND state = 'preparing'
+    """,
+)
+
+
+def enter(connection: Connection, registry: Registry, request_id: int, limit: int) -> Entered:
+    """Enter the next chunk of a `preparing` request; `done` at once when it is in another state."""
+    lock_request(connection, request_id)
+    cursor = fetch(connection, _CURSOR, id=request_id)[0]
+    if cursor.state != RequestState.PREPARING:
+        return Entered(0, True, RequestState(cursor.state))
+    size = min(limit, CHUNK)
+    rows = fetch(
+        connection, _CHUNK, id=request_id, after_order=cursor.cursor_order, after_asset=cursor.cursor_asset, limit=size
+    )
+    entered = _enter_rows(connection, registry, rows) if rows else 0
+    done = len(rows) < size
+    order, asset = (rows[-1].reading_order, rows[-1].id) if rows else (cursor.cursor_order, cursor.cursor_asset)
+    state = RequestState.OPEN if done else RequestState.PREPARING
+    run(connection, _ADVANCE, id=request_id, order=order, asset=asset, state=state.value).close()
+    return Entered(entered, done, state)
+
+
+def _enter_rows(connection: Connection, registry: Registry, rows: Sequence[Any]) -> int:
+    lock_scenes_of(connection, (row.id for row in rows))
+    by_id = {row.id: row for row in rows}
+    resting = sorted(row.id for row in rows if row.state not in (State.PENDING, State.GENERATING, State.READY))
+    entered = [row.id for row in fetch(connection, _ENTER, assets=resting)] if resting else []
+    busy = sorted(row.id for row in rows if row.state in (State.PENDING, State.GENERATING))
+    if busy:
+        run(connection, _CARRY, assets=busy).close()
+    if entered:
+        _settle_entered(connection, registry, [by_id[asset] for asset in entered])
+    return len(entered)
+
+
+def _settle_entered(connection: Connection, registry: Registry, rows: Sequence[Any]) -> None:
+    forget_attempts(connection, [row.id for row in rows if row.planned_seq])
+    needs = sorted(_needs(registry, rows))
+    if needs:
+        run(connection, _WAIT, needs=needs).close()
+    members = [(row.id, None, "") for row in rows]
+    journal.record(connection, JournalType.REQUESTED, State.PENDING, Reason.REQUESTED, members)
+    left = [(row.scene_key, row.media) for row in rows if row.state == State.FAILED]
+    dependants.lift_readers(connection, registry, left)
+
+
+def _needs(registry: Registry, rows: Iterable[Any]) -> Iterable[tuple[int, str, int]]:
+    for row in rows:
+        for need in registry[row.media].requires:
+            yield row.id, need, int(Wait.REQUIRES)
+        for need in registry[row.media].follows:
+            yield row.id, need, int(Wait.FOLLOWS)

@@ -1,0 +1,122 @@
+"""The append-only record: rows written in the transaction that they describe, and rows observed after the fact."""
+
+# ruff: noqa: S608 - fragments of this package are put together, nothing from outside
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from animastor.engine.ports import JournalRow
+from animastor.engine.reasons import JournalType
+from animastor.engine.states import State
+from animastor.protocol import AssetId
+from animastor.storage.rows import Statement, fetch, run
+
+_RECORD = Statement(
+    "journal_record",
+    "One row for each of a batch to which the same happened.",
+    """
+    INSERT INTO journal (at, asset, type, state, reason, dispatch_id, details)
+    SELECT {now}, m.asset, :type, CAST(:state AS smallint), :reason, m.dispatch_id, m.details FROM {members} AS m
+    """,
+    members={"asset": int, "dispatch_id": str, "details": str},
+)
+_RECORD_REASONS = Statement(
+    "journal_record_reasons",
+    "The same where each has its own reason.",
+    """
+    INSERT INTO journal (at, asset, type, state, reason, dispatch_id, details)
+    SELECT {now}, m.asset, :type, CAST(:state AS smallint), m.reason, m.dispatch_id, '' FROM {members} AS m
+    """,
+    members={"asset": int, "dispatch_id": str, "reason": str},
+)
+_OBSERVE = Statement(
+    "journal_observe",
+    "Rows about the coordination store.",
+    """
+    INSERT INTO journal (at, asset, type, state, reason, dispatch_id, actor, observed, details)
+    SELECT CASE WHEN m.at > 0 THEN m.at ELSE {now} END, m.asset, m.type, CAST(m.state AS smallint), m.reason,
+           m.dispatch_id, m.actor, 1, m.details
+    FROM {members} AS m
+    """,
+    members={
+        "at": float, "asset": int, "type": str, "state": int, "reason": str, "dispatch_id": str, "actor": str,
+        "details": str,
+    },
+)  # fmt: skip
+_COLUMNS = "j.id, j.at, j.asset, j.type, j.state, j.reason, j.dispatch_id, j.actor, j.observed, j.details"
+_READ = Statement(
+    "journal_read",
+    "Rows of the whole journal behind an id.",
+    f"SELECT {_COLUMNS} FROM journal j WHERE j.id > :after ORDER BY j.id LIMIT :limit",
+)
+_READ_ASSET = Statement(
+    "journal_read_asset",
+    "Rows of one asset behind an id.",
+    f"SELECT {_COLUMNS} FROM journal j WHERE j.asset = :asset AND j.id > :after ORDER BY j.id LIMIT :limit",
+)
+
+Member = tuple[int | None, str | None, str]  # asset, dispatch, details as JSON
+
+
+def record(
+    connection: Connection, type_: JournalType, state: State | None, reason: str, members: Sequence[Member]
+) -> None:
+    """The same happened to each of these, in this transaction."""
+    if members:
+        number = None if state is None else int(state)
+        run(connection, _RECORD, type=type_.value, state=number, reason=reason, members=members).close()
+
+
+def record_each(
+    connection: Connection, type_: JournalType, state: State | None, members: Sequence[tuple[int, str | None, str]]
+) -> None:
+    """The same for members (asset, dispatch, reason) that each have their own reason."""
+    if members:
+        number = None if state is None else int(state)
+        run(connection, _RECORD_REASONS, type=type_.value, state=number, members=members).close()
+
+
+def details(**facts: Any) -> str:
+    """Details of a row, as they are stored."""
+    return orjson.dumps(facts).decode()
+
+
+def observe(connection: Connection, rows: Iterable[JournalRow]) -> None:
+    """Write what was seen in the coordination store. A row without a time gets the database's."""
+    members = [
+        (
+            row.at, row.asset, row.type.value, None if row.state is None else int(row.state), row.reason,
+            row.dispatch_id, row.actor, details(**row.details) if row.details else "",
+        )
+        for row in rows
+    ]  # fmt: skip
+    if members:
+        run(connection, _OBSERVE, members=members).close()
+
+
+def read(connection: Connection, asset: AssetId | None, after: int, limit: int) -> list[JournalRow]:
+    """Rows with an id above `after`, oldest first."""
+    if asset is None:
+        rows = fetch(connection, _READ, after=after, limit=limit)
+    else:
+        rows = fetch(connection, _READ_ASSET, asset=asset, after=after, limit=limit)
+    return [
+        JournalRow(
+            at=row.at,
+            asset=None if row.asset is None else AssetId(row.asset),
+            type=JournalType(row.type),
+            state=None if row.state is None else State(row.state),
+            reason=row.reason,
+            dispatch_id=row.dispatch_id,
+            actor=row.actor,
+            observed=bool(row.observed),
+            details=orjson.loads(row.details) if row.details else {},
+            row_id=row.id,
+        )
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""The migrations of the database, each one step of the schema number."""

@@ -1,0 +1,44 @@
+"""Numbers that only grow: keys of rows, and the era."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from animastor.storage.rows import Statement, fetch, now, run, scalar
+
+_RAISE = Statement(
+    "raise_number", "Takes the next numbers of a name.",
+    "UPDATE meta SET value = value + :count WHERE name = :name RETURNING value",
+)  # fmt: skip
+_KEYS = Statement(
+    "ticket_keys", "The keys that sign and verify.", "SELECT k.id, k.secret, k.created_at FROM ticket_key k"
+)
+_ADD_KEY = Statement(
+    "add_ticket_key", "A new key; the same id again changes nothing.",
+    "INSERT INTO ticket_key (id, secret, created_at) VALUES (:id, :secret, {now}) ON CONFLICT (id) DO NOTHING",
+)  # fmt: skip
+
+
+def take(connection: Connection, name: str, count: int = 1) -> int:
+    """Take `count` new keys of a name (book, chapter, scene, asset, request); the first of them. Never given again."""
+    return int(scalar(connection, _RAISE, name=name, count=count)) - count + 1
+
+
+def raise_era(connection: Connection) -> int:
+    """The next era."""
+    return take(connection, "era")
+
+
+def ticket_keys(connection: Connection) -> dict[str, tuple[bytes, float]]:
+    """Secrets by key id, with when they were made."""
+    return {row.id: (bytes.fromhex(row.secret), row.created_at) for row in fetch(connection, _KEYS)}
+
+
+def add_ticket_key(connection: Connection, key_id: str, secret: bytes) -> None:
+    """Keep a key."""
+    run(connection, _ADD_KEY, id=key_id, secret=secret.hex()).close()
+
+
+def database_time(connection: Connection) -> float:
+    """What time it is for the database."""
+    return now(connection)

@@ -1,0 +1,324 @@
+"""Storing plans: compared inside statements, and what follows from the comparison at once (CONTRACT 4).
+
+A batch is written in few statements: the plans, where each was made from what still stands; their parts; what of them
+is there already. Then every asset moves by the one transition that its state and its parts allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from animastor.engine.ports import Ended, JobSource, PlanStored, StorePlan
+from animastor.engine.reasons import JournalType, Reason
+from animastor.engine.states import Outcome, PartState, State, Wait
+from animastor.media.registry import Registry
+from animastor.protocol import DispatchId
+from animastor.storage import dependants, ends, journal
+from animastor.storage.failed import fail
+from animastor.storage.locking import lock_assets
+from animastor.storage.planparts import HeldParts, distinct, job_source, write_parts
+from animastor.storage.ready import Finishing, finish
+from animastor.storage.rows import Statement, fetch
+from animastor.storage.tally import Tally, drop_tally, write_tally
+from animastor.storage.waiting import reopen, step_back
+
+_BEFORE = Statement(
+    "plan_before",
+    "Assets as they are before their plans are stored.",
+    """
+    SELECT a.id, a.book_key, a.scene_key, a.media, a.workspace, a.state, a.plan_seq, a.planned_seq, a.wanted_hash,
+           a.artifact_hash, a.dispatch_id, a.fence, a.reason
+    FROM {assets} AS one JOIN asset a ON a.id = one.asset
+    """,
+    assets={"asset": int},
+)
+_STORE = Statement(
+    "store_plan",
+    "Stores what is wanted, where it was made from what still stands; waiting clears it and sets the wait bits.",
+    """
+    UPDATE asset SET planned_seq = p.seq, wanted_hash = p.wanted,
+        reason = CASE WHEN asset.state = {FAILED} THEN asset.reason ELSE p.why END,
+        waits = (waits & ~({WAIT_REQUIRES} | {WAIT_FOLLOWS})) | p.bits
+    FROM {plans} AS p
+    WHERE asset.id = p.asset AND asset.plan_seq = p.seq
+    RETURNING asset.id
+    """,
+    plans={"asset": int, "seq": int, "wanted": str, "bits": int, "why": str},
+)
+_DROPPED = Statement(
+    "dropped_parts",
+    "Unwanted parts whose jobs may still be there.",
+    """
+    SELECT p.asset, p.kind, p.hash FROM {assets} AS one JOIN part p ON p.asset = one.asset
+    WHERE p.wanted = 0 AND p.state = {PART_MISSING} ORDER BY p.asset, p.hash
+    """,
+    assets={"asset": int},
+)
+_FAILED_BESIDE = Statement(
+    "failed_beside",
+    "FAILED assets beside some, in their scenes.",
+    """
+    SELECT a.id, o.media FROM {assets} AS one JOIN asset a ON a.id = one.asset
+    JOIN asset o ON o.scene_key = a.scene_key AND o.state = {FAILED}
+    """,
+    assets={"asset": int},
+)
+_RESTORED: Final = (Reason.EMPTY, Reason.RESTORED, Reason.REUSED)
+
+
+@dataclass(slots=True)
+class _Item:
+    """An asset with its plan, and what becomes of both. `lost`: parts that were given up."""
+
+    plan: StorePlan
+    before: Any
+    state: State
+    missing: list[JobSource] = field(default_factory=list)
+    lost: int = 0
+    reason: Reason = Reason.GRANTED
+    ended: Ended | None = None
+    dropped: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def changed(self) -> bool:
+        """The plan wants something else than the one before it."""
+        return bool(self.before.wanted_hash != self.plan.wanted_hash)
+
+    @property
+    def current(self) -> bool:
+        """READY, and still what is wanted."""
+        return self.state is State.READY and bool(self.before.artifact_hash == self.plan.wanted_hash)
+
+    @property
+    def scene_media(self) -> tuple[int, str]:
+        return self.before.scene_key, self.before.media
+
+    @property
+    def place(self) -> tuple[int, str, int]:
+        return self.before.book_key, self.before.media, self.plan.asset
+
+
+def store_plans(connection: Connection, registry: Registry, plans: Sequence[StorePlan]) -> list[PlanStored]:
+    """Store plans and move their assets accordingly; the n-th answer belongs to the n-th plan."""
+    lock_assets(connection, (plan.asset for plan in plans))
+    before = {row.id: row for row in fetch(connection, _BEFORE, assets=sorted({plan.asset for plan in plans}))}
+    stored = _store(connection, registry, [(plan, before[plan.asset]) for plan in plans if plan.asset in before])
+    items = [_Item(plan, before[plan.asset], State(before[plan.asset].state)) for plan in plans if plan.asset in stored]
+    _settle_planned(connection, registry, [item for item in items if not item.plan.waiting_on])
+    _settle_waiting(connection, registry, [item for item in items if item.plan.waiting_on])
+    by_asset = {item.plan.asset: item for item in items}
+    return [_answer(plan, by_asset.get(plan.asset), before.get(plan.asset)) for plan in plans]
+
+
+def _store(connection: Connection, registry: Registry, plans: Sequence[tuple[StorePlan, Any]]) -> set[int]:
+    rows = [
+        (plan.asset, plan.plan_seq, plan.wanted_hash if not plan.waiting_on else "", *_waiting(registry, row, plan))
+        for plan, row in plans
+    ]
+    return {row.id for row in fetch(connection, _STORE, plans=rows)} if rows else set()
+
+
+def _waiting(registry: Registry, row: Any, plan: StorePlan) -> tuple[int, str]:
+    """The wait bits and the reason of a plan."""
+    media, bits = registry[row.media], Wait(0)
+    for on in plan.waiting_on:
+        if on in media.requires:
+            bits |= Wait.REQUIRES
+        elif on in media.follows:
+            bits |= Wait.FOLLOWS
+    return int(bits), f"{Reason.WAITING_ON}:{plan.waiting_on[0]}" if plan.waiting_on else ""
+
+
+def _answer(plan: StorePlan, item: _Item | None, row: Any) -> PlanStored:
+    if item is None:
+        return PlanStored(plan.asset, Reason.STALE_PLAN, State(row.state) if row is not None else State.NEW)
+    running = item.state is State.GENERATING
+    return PlanStored(
+        asset=plan.asset,
+        reason=item.reason,
+        state=item.state,
+        missing=tuple(item.missing) if item.state in (State.PENDING, State.GENERATING) else (),
+        dropped=tuple(item.dropped) if running else (),
+        ended=item.ended,
+        dispatch_id=DispatchId(item.before.dispatch_id) if running else None,
+        fence=item.before.fence if running else 0,
+    )
+
+
+# --- plans that say what to make ---
+
+
+def _settle_planned(connection: Connection, registry: Registry, items: Sequence[_Item]) -> None:
+    if not items:
+        return
+    held, reused = write_parts(
+        connection, [(item.plan, item.before.workspace, item.before.planned_seq > 0) for item in items]
+    )
+    for item in items:
+        _look(item, held)
+    _reopen_changed(connection, registry, items)
+    _finish_whole(connection, registry, items, {asset for asset, _ in reused})
+    _fail_lost(connection, registry, items)
+    _list_dropped(connection, [item for item in items if item.state is State.GENERATING])
+    write_tally(connection, [_tally(item, held) for item in items])
+    dependants.raise_waiting(connection, registry, [item.scene_media for item in items if item.current])
+
+
+def _look(item: _Item, held: HeldParts) -> None:
+    """What is missing and lost of a plan; the merge only when everything else is there."""
+    plan = item.plan
+    parts = [(part, held[plan.asset, part.hash]) for part in distinct(plan.parts)]
+    merge = held[plan.asset, plan.merge.hash] if plan.merge is not None else None
+    if merge is not None and merge.ready and all(one.known for _, one in parts):
+        return
+    item.lost = sum(one.state is PartState.LOST for _, one in parts)
+    item.missing = [job_source(part, one) for part, one in parts if one.state is PartState.MISSING]
+    if plan.merge is None or merge is None or item.lost or item.missing:
+        return
+    if merge.state is PartState.LOST:
+        item.lost = 1
+    else:
+        inputs = tuple(held[plan.asset, part.hash].artifact for part in plan.parts)
+        item.missing = [job_source(plan.merge, merge, inputs)]
+
+
+def _reopen_changed(connection: Connection, registry: Registry, items: Sequence[_Item]) -> None:
+    """READY with another wanted hash, and FAILED whose wanted hash changed: DIRTY, or PENDING if covered."""
+    moving = {
+        item.plan.asset: item
+        for item in items
+        if (item.state is State.READY and not item.current) or (item.state is State.FAILED and item.changed)
+    }
+    bits = {asset: _waiting(registry, item.before, item.plan) for asset, item in moving.items()}
+    rows = [(asset, item.state, item.plan.plan_seq, *bits[asset]) for asset, item in moving.items()]
+    left: list[tuple[int, str]] = []
+    rested: list[tuple[int, str]] = []
+    for row in reopen(connection, rows):
+        item = moving[row.id]
+        if item.state is State.FAILED:
+            left.append(item.scene_media)
+        item.state = State(row.state)
+        if item.state is State.DIRTY:
+            rested.append(item.scene_media)
+    for state in (State.DIRTY, State.PENDING):
+        members = [(asset, None, "") for asset, item in moving.items() if item.state is state]
+        journal.record(connection, JournalType.DIRTY, state, Reason.EDITED, members)
+    dependants.lift_readers(connection, registry, left)
+    dependants.raise_waiting(connection, registry, rested)
+
+
+def _finish_whole(connection: Connection, registry: Registry, items: Sequence[_Item], reused: set[int]) -> None:
+    whole = [item for item in items if not item.missing and not item.lost and not item.current]
+    for item in whole:
+        if not item.plan.parts:
+            item.reason = Reason.EMPTY
+        else:
+            item.reason = Reason.REUSED if item.plan.asset in reused else Reason.RESTORED
+    done = finish(connection, registry, [_finishing(item) for item in whole if item.state is not State.READY])
+    for item in whole:
+        if item.plan.asset in done.ready:
+            item.state, item.ended = State.READY, done.ended.get(item.plan.asset)
+
+
+def _finishing(item: _Item) -> Finishing:
+    row = item.before
+    return Finishing(
+        row.id, row.scene_key, row.media, item.state, row.dispatch_id, row.fence, item.plan.wanted_hash, item.reason
+    )
+
+
+def _fail_lost(connection: Connection, registry: Registry, items: Sequence[_Item]) -> None:
+    """A part was given up and nothing else can go on."""
+    stuck = [item for item in items if item.lost and not item.missing]
+    stuck = [item for item in stuck if item.state in (State.PENDING, State.GENERATING)]
+    message = "a part of it was given up after too many failures"
+    failed = fail(connection, registry, [(item.plan.asset, Reason.PART_LOST, message) for item in stuck])
+    for item in stuck:
+        if item.plan.asset in failed:
+            item.state, item.reason, item.ended = State.FAILED, Reason.PART_LOST, failed[item.plan.asset]
+
+
+def _list_dropped(connection: Connection, running: Sequence[_Item]) -> None:
+    if not running:
+        return
+    by_asset = {item.plan.asset: item for item in running}
+    for row in fetch(connection, _DROPPED, assets=sorted(by_asset)):
+        by_asset[row.asset].dropped.append((row.kind, row.hash))
+    members = [(item.plan.asset, item.before.dispatch_id, "") for item in running if item.changed]
+    journal.record(connection, JournalType.REPLANNED, State.GENERATING, Reason.EDITED, members)
+
+
+def _tally(item: _Item, held: HeldParts) -> Tally:
+    plan = item.plan
+    parts = [*distinct(plan.parts), *((plan.merge,) if plan.merge is not None else ())]
+    states = [held[plan.asset, part.hash].state for part in parts]
+    there = [item.state is State.READY or state is PartState.READY for state in states]
+    return (
+        *item.place,
+        len(parts),
+        sum(there),
+        0 if item.state is State.READY else sum(state is PartState.LOST for state in states),
+        sum(part.work for part in parts),
+        sum(part.work for part, ready in zip(parts, there, strict=True) if ready),
+    )
+
+
+# --- plans that wait for another media type ---
+
+
+def _settle_waiting(connection: Connection, registry: Registry, items: Sequence[_Item]) -> None:
+    if not items:
+        return
+    for item in items:
+        item.reason = Reason.WAITING_ON
+    _step_back(connection, registry, [item for item in items if item.state is State.GENERATING])
+    _reopen_changed(connection, registry, items)
+    pending = [item for item in items if item.state is State.PENDING]
+    skipped = [
+        (item.plan.asset, None, why)
+        for item in pending
+        if (why := _waiting(registry, item.before, item.plan)[1]) != item.before.reason
+    ]
+    journal.record_each(connection, JournalType.SKIPPED, State.PENDING, skipped)
+    drop_tally(connection, (item.place for item in items))
+    _fail_hopeless(connection, registry, pending)
+
+
+def _step_back(connection: Connection, registry: Registry, running: Sequence[_Item]) -> None:
+    """A replan that waits ends the dispatch."""
+    by_asset = {item.plan.asset: item for item in running}
+    waits = {item.plan.asset: _waiting(registry, item.before, item.plan) for item in running}
+    moved = step_back(
+        connection,
+        [
+            (asset, item.before.dispatch_id, waits[asset][0], 0.0, 0.0, waits[asset][1])
+            for asset, item in by_asset.items()
+        ],
+    )
+    ended = ends.end(connection, Outcome.CANCELLED, [(row.id, row.dispatch_id, waits[row.id][1]) for row in moved])
+    for row in moved:
+        by_asset[row.id].state, by_asset[row.id].ended = State(row.state), ended.get(row.id)
+    for state in (State.PENDING, State.DIRTY):
+        members = [(row.id, row.dispatch_id, waits[row.id][1]) for row in moved if row.state == state]
+        journal.record_each(connection, JournalType.ROLLED_BACK, state, members)
+    dependants.raise_followers(
+        connection, registry, [(row.scene_key, row.media) for row in moved if row.state == State.DIRTY]
+    )
+
+
+def _fail_hopeless(connection: Connection, registry: Registry, pending: Iterable[_Item]) -> None:
+    """What waits for a required asset that has FAILED, has failed as well."""
+    by_asset: dict[int, _Item] = {item.plan.asset: item for item in pending}
+    if not by_asset:
+        return
+    rows = [
+        (row.id, f"{Reason.REQUIRES_FAILED}:{row.media}", f"the {row.media} of this scene could not be made")
+        for row in fetch(connection, _FAILED_BESIDE, assets=sorted(by_asset))
+        if row.media in registry[by_asset[row.id].before.media].requires
+    ]
+    for asset, ended in fail(connection, registry, rows).items():
+        by_asset[asset].state, by_asset[asset].ended = State.FAILED, by_asset[asset].ended or ended

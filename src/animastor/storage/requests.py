@@ -1,0 +1,198 @@
+"""Requests: opened once per idempotency key, superseding earlier ones, listed, closed (CONTRACT 10)."""
+
+# ruff: noqa: S608 - fragments of this package are put together, nothing from outside
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import Connection
+
+from animastor.engine.ports import NewRequest, Opened, RequestRow, Scope, ScopeKind
+from animastor.engine.states import RequestState
+from animastor.media.registry import Registry
+from animastor.protocol import BookKey
+from animastor.storage import numbers
+from animastor.storage.assets import ensure_assets
+from animastor.storage.locking import lock_book, lock_request
+from animastor.storage.rows import Statement, fetch, run
+
+UNFINISHED: Final = "r.state IN ('preparing', 'open', 'paused')"
+_COLUMNS: Final = (
+    "r.id, r.book_key, r.scope, r.chapter_id, r.scene_id, r.unit_ids, r.media, r.state, r.kind, r.created_at,"
+    " r.chapter_key, r.scene_key, r.progress_floor"
+)
+_BY_KEY = Statement(
+    "request_by_key",
+    "The request that was opened with an idempotency key.",
+    f"SELECT {_COLUMNS} FROM request r WHERE r.workspace = :workspace AND r.idempotency_key = :key",
+)
+_BY_ID = Statement("request_by_id", "A request.", f"SELECT {_COLUMNS} FROM request r WHERE r.id = :id")
+_LIST = Statement("requests", "All requests.", f"SELECT {_COLUMNS} FROM request r ORDER BY r.id")
+_LIST_OPEN = Statement(
+    "open_requests", "Unfinished requests.", f"SELECT {_COLUMNS} FROM request r WHERE {UNFINISHED} ORDER BY r.id"
+)
+_OF_BOOK = Statement(
+    "requests_of_book",
+    "Unfinished requests of a book.",
+    f"SELECT {_COLUMNS} FROM request r WHERE {UNFINISHED} AND r.book_key = :book ORDER BY r.id",
+)
+_PLACE = Statement(
+    "scope_place",
+    "The keys of a chapter and scene by their ids.",
+    """
+    SELECT c.chapter_key, s.scene_key FROM chapter c
+    LEFT JOIN scene s ON s.chapter_key = c.chapter_key AND s.scene_id = :scene
+    WHERE c.book_key = :book AND c.chapter_id = :chapter
+    """,
+)
+_SCENE_PLACE = Statement(
+    "scene_place",
+    "The keys of a scene whose chapter is not named.",
+    """
+    SELECT s.chapter_key, s.scene_key FROM scene s WHERE s.book_key = :book AND s.scene_id = :scene
+    ORDER BY s.scene_key
+    """,
+)
+_INSERT = Statement(
+    "open_request",
+    "A new request, to be entered.",
+    """
+    INSERT INTO request (id, workspace, book_key, scope, chapter_key, scene_key, chapter_id, scene_id, unit_ids, media,
+        state, kind, priority, rebuild, idempotency_key, cursor_order, cursor_asset, created_at)
+    SELECT n.id, n.workspace, n.book_key, n.scope, n.chapter_key, n.scene_key, n.chapter_id, n.scene_id, n.unit_ids,
+        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, -1, 0, {now} FROM {new} AS n
+    """,
+    new={
+        "id": int, "workspace": str, "book_key": int, "scope": str, "chapter_key": int, "scene_key": int,
+        "chapter_id": str, "scene_id": str, "unit_ids": str, "media": str, "kind": str, "priority": int,
+        "rebuild": int, "idempotency_key": str,
+    },
+)  # fmt: skip
+_INSERT_MEDIA = Statement(
+    "open_request_media",
+    "The media types of a new request.",
+    "INSERT INTO request_media (request_id, media) SELECT CAST(:id AS bigint), m.media FROM {media} AS m",
+    media={"media": str},
+)
+_CLOSE = Statement(
+    "close_request",
+    "Ends a request that has not ended; what it alone covered is to be swept.",
+    f"""
+    UPDATE request AS r SET state = :state, ended_at = {{now}}, sweeping = 1 WHERE r.id = :id AND {UNFINISHED}
+    RETURNING id
+    """,
+)
+_WORKSPACE_OF = Statement(
+    "workspace_of", "The workspace and switched-off media types of a book.",
+    "SELECT b.workspace, b.disabled FROM book b WHERE b.book_key = :book",
+)  # fmt: skip
+
+
+class ScopeError(LookupError):
+    """Raised for a request whose book, chapter or scene is not there."""
+
+
+def request_row(row: Any) -> RequestRow:
+    """A stored request."""
+    return RequestRow(
+        request_id=row.id,
+        book_key=BookKey(row.book_key),
+        scope=Scope(ScopeKind(row.scope), row.chapter_id, row.scene_id, tuple(orjson.loads(row.unit_ids or "[]"))),
+        media=tuple(row.media.split()),
+        state=RequestState(row.state),
+        kind=row.kind,
+        created_at=row.created_at,
+    )
+
+
+def open_request(connection: Connection, registry: Registry, new: NewRequest) -> Opened:
+    """Open a request, or give the first one with its key. Raises `ScopeError` for a place that is not there."""
+    lock_book(connection, new.book_key)
+    books = fetch(connection, _WORKSPACE_OF, book=new.book_key)
+    if not books:
+        raise ScopeError(f"there is no book {new.book_key}")
+    workspace, disabled = books[0].workspace, books[0].disabled.split()
+    known = fetch(connection, _BY_KEY, workspace=workspace, key=new.idempotency_key)
+    if known:
+        return Opened(request_row(known[0]))
+    chapter_key, scene_key = scope_keys(connection, new.book_key, new.scope)
+    ensure_assets(connection, registry, new.book_key)
+    media = enabled(registry, new.media, disabled)
+    superseded = _supersede(connection, new, media)
+    request_id = numbers.take(connection, "request")
+    row = (
+        request_id, workspace, new.book_key, new.scope.kind.value, chapter_key, scene_key, new.scope.chapter_id,
+        new.scope.scene_id, orjson.dumps(new.scope.unit_ids).decode(), " ".join(media), new.kind, new.priority,
+        int(new.rebuild), new.idempotency_key,
+    )  # fmt: skip
+    run(connection, _INSERT, new=[row]).close()
+    run(connection, _INSERT_MEDIA, id=request_id, media=list(media)).close()
+    return Opened(request(connection, request_id), superseded)
+
+
+def enabled(registry: Registry, media: Iterable[str], disabled: Collection[str]) -> tuple[str, ...]:
+    """The media types that may be entered: not switched off, and requiring nothing that is."""
+    out = {*disabled, *(name for off in disabled if off in registry for name in registry.requiring(off))}
+    return tuple(name for name in media if name not in out)
+
+
+def scope_keys(connection: Connection, book_key: int, scope: Scope) -> tuple[int, int]:
+    """The keys of the chapter and scene that a scope names; 0 for what it does not. Raises `ScopeError`."""
+    if scope.kind is ScopeKind.WHOLE_BOOK:
+        return 0, 0
+    if scope.chapter_id:
+        rows = fetch(connection, _PLACE, book=book_key, chapter=scope.chapter_id, scene=scope.scene_id)
+    else:
+        rows = fetch(connection, _SCENE_PLACE, book=book_key, scene=scope.scene_id)
+    if not rows:
+        raise ScopeError(f"there is no chapter {scope.chapter_id!r} or scene {scope.scene_id!r} in this book")
+    if scope.kind is ScopeKind.CHAPTER:
+        return rows[0].chapter_key, 0
+    if rows[0].scene_key is None:
+        raise ScopeError(f"there is no scene {scope.scene_id!r} in chapter {scope.chapter_id!r}")
+    return rows[0].chapter_key, rows[0].scene_key
+
+
+def _supersede(connection: Connection, new: NewRequest, media: tuple[str, ...]) -> tuple[int, ...]:
+    """A later `make` with another scope or media types closes the earlier unfinished ones."""
+    if new.kind != "make":
+        return ()
+    earlier = (request_row(row) for row in fetch(connection, _OF_BOOK, book=new.book_key))
+    others = [
+        one.request_id
+        for one in earlier
+        if one.kind == "make" and (one.scope != new.scope or set(one.media) != set(media))
+    ]
+    return tuple(one for one in others if close(connection, one, RequestState.SUPERSEDED))
+
+
+def close(connection: Connection, request_id: int, state: RequestState) -> bool:
+    """End a request; False when it had ended. Afterwards nothing becomes PENDING under it any more."""
+    lock_request(connection, request_id)
+    return bool(fetch(connection, _CLOSE, id=request_id, state=state.value))
+
+
+def request(connection: Connection, request_id: int) -> RequestRow:
+    """One request. Raises `LookupError`."""
+    return request_row(stored_request(connection, request_id))
+
+
+def stored_request(connection: Connection, request_id: int) -> Any:
+    """The same as it is stored, with the keys of its scope."""
+    rows = fetch(connection, _BY_ID, id=request_id)
+    if not rows:
+        raise LookupError(f"there is no request {request_id}")
+    return rows[0]
+
+
+def requests(connection: Connection, *, open_only: bool) -> list[RequestRow]:
+    """Requests, oldest first."""
+    return [request_row(row) for row in fetch(connection, _LIST_OPEN if open_only else _LIST)]
+
+
+def preparing(connection: Connection) -> Sequence[RequestRow]:
+    """Requests that are still to be entered."""
+    return [row for row in requests(connection, open_only=True) if row.state is RequestState.PREPARING]

@@ -1,0 +1,137 @@
+"""Statements: one text for SQLite and PostgreSQL, and the only place where the two differ.
+
+A `Statement` is written once. Between braces stand the few things that have two faces:
+
+- a row source by its name: a batch travels as one JSON parameter, and is a table within the statement
+  (`json_each` on SQLite, `jsonb_array_elements` on PostgreSQL);
+- `{now}`: the database's time in seconds since the epoch (on SQLite the writer's injected clock);
+- `{for_update}`, `{for_share}`: row locks (nothing on SQLite, where one writer has the whole database);
+- `{PENDING}`, `{PART_READY}`, `{WAIT_BACKOFF}` and so on: the small integers of `engine.states`, as literals,
+  because a partial index is found only by literals (STORAGE, the due set).
+"""
+
+# ruff: noqa: S608 - fragments of this package are put together, nothing from outside
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import orjson
+from sqlalchemy import Connection, CursorResult, TextClause, text
+
+from animastor.engine.states import PartState, State, Wait
+
+Column: TypeAlias = type[int] | type[str] | type[float]
+Columns: TypeAlias = Mapping[str, Column]
+
+SQLITE: Final = "sqlite"
+_CASTS: Final[Mapping[Column, str]] = {int: "bigint", str: "text", float: "double precision"}
+_NUMBERS: Final[Mapping[str, str]] = {
+    **{state.name: str(int(state)) for state in State},
+    **{f"PART_{state.name}": str(int(state)) for state in PartState},
+    **{f"WAIT_{wait.name}": str(int(wait)) for wait in Wait},
+}
+_FACES: Final[Mapping[str, Mapping[str, str]]] = {
+    SQLITE: {"now": ":now", "for_update": "", "for_share": ""},
+    "postgresql": {
+        "now": "CAST(extract(epoch FROM now()) AS double precision)",
+        "for_update": "FOR UPDATE",
+        "for_share": "FOR SHARE",
+    },
+}
+
+
+class Statement:
+    """A named statement. `sources` declares its row sources: name, then columns in the order of the batch's tuples.
+
+    A source of one column takes a flat batch. Everything else in the text is a bound parameter (`:name`).
+    """
+
+    def __init__(self, name: str, description: str, sql: str, **sources: Columns) -> None:
+        self.name = name
+        self.description = description
+        self.sources = sources
+        self._sql = sql
+        self._rendered: dict[str, tuple[TextClause, bool]] = {}
+
+    def on(self, dialect: str) -> tuple[TextClause, bool]:
+        """The statement for a database, and whether it needs the time as a parameter."""
+        known = self._rendered.get(dialect)
+        if known is None:
+            faces = {name: _source(name, columns, dialect) for name, columns in self.sources.items()}
+            sql = self._sql.format_map({**_NUMBERS, **_FACES[dialect], **faces})
+            known = self._rendered[dialect] = (text(sql), ":now" in sql)
+        return known
+
+    def text_for(self, dialect: str) -> str:
+        """The rendered text, for plans and for people."""
+        return self.on(dialect)[0].text
+
+
+def _source(name: str, columns: Columns, dialect: str) -> str:
+    if len(columns) == 1:
+        ((column, kind),) = columns.items()
+        if dialect == SQLITE:
+            return f"(SELECT j.value AS {column} FROM json_each(:{name}) AS j)"
+        cast = f"CAST(j.value AS {_CASTS[kind]})"
+        return f"(SELECT {cast} AS {column} FROM jsonb_array_elements_text(CAST(:{name} AS jsonb)) AS j(value))"
+    if dialect == SQLITE:
+        listed = ", ".join(f"json_extract(j.value, '$[{n}]') AS {column}" for n, column in enumerate(columns))
+        return f"(SELECT {listed} FROM json_each(:{name}) AS j)"
+    listed = ", ".join(
+        f"CAST(j.value ->> {n} AS {_CASTS[kind]}) AS {column}" for n, (column, kind) in enumerate(columns.items())
+    )
+    return f"(SELECT {listed} FROM jsonb_array_elements(CAST(:{name} AS jsonb)) AS j(value))"
+
+
+def encode(batch: Iterable[object]) -> str:
+    """A batch as the JSON parameter of a row source. NUL characters, which no database text may hold, are dropped."""
+    data = orjson.dumps(batch if isinstance(batch, list) else list(batch)).decode()
+    return _without_nul(data) if "\\u0000" in data else data
+
+
+def _without_nul(data: str) -> str:
+    return orjson.dumps(_clean(orjson.loads(data))).decode()
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "").replace("\\u0000", "")
+    return [_clean(one) for one in value] if isinstance(value, list) else value
+
+
+def run(connection: Connection, statement: Statement, **values: object) -> CursorResult[Any]:
+    """Execute a statement; values named like its row sources are batches."""
+    clause, needs_now = statement.on(connection.dialect.name)
+    for name in statement.sources:
+        batch = values[name]
+        assert isinstance(batch, Iterable), f"{statement.name}: {name} is a batch"
+        values[name] = encode(batch)
+    if needs_now:
+        values["now"] = connection.info["now"]
+    return connection.execute(clause, values)
+
+
+def fetch(connection: Connection, statement: Statement, **values: object) -> Sequence[Any]:
+    """Execute a statement and take all its rows (plain tuples with names)."""
+    return run(connection, statement, **values).fetchall()
+
+
+def scalar(connection: Connection, statement: Statement, **values: object) -> Any:
+    """The first column of the first row, or None."""
+    row = run(connection, statement, **values).fetchone()
+    return None if row is None else row[0]
+
+
+_NOW = Statement("now", "The database's time.", "SELECT {now} AS at")
+
+
+def now(connection: Connection) -> float:
+    """The database's time in seconds since the epoch; the same all through a transaction."""
+    return float(connection.info["now"] if connection.dialect.name == SQLITE else scalar(connection, _NOW))
+
+
+def locks_rows(connection: Connection) -> bool:
+    """Whether this database has many writers, so that rows have to be locked."""
+    return connection.dialect.name != SQLITE

@@ -1,0 +1,339 @@
+"""The truth in SQL: the `Storage` port over a `Database`. Each method runs one storage function as one transaction.
+
+Errors: `StorageUnavailableError` (and `StorageFullError`) when the database cannot answer, after what may be repeated
+has been repeated; nothing was changed then. Any other error of a batch means that one of its members is at fault and
+that the whole batch was taken back: the caller splits it down to that member (STORAGE, a batch has at most 500).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from animastor.books.model import Book
+from animastor.engine import ports
+from animastor.engine.ports import Ended, NewRequest, RequestRow, Scope
+from animastor.engine.states import RequestState, Wait
+from animastor.media.registry import Registry
+from animastor.media.types import ContentSettings
+from animastor.protocol import AssetId, BookKey, Clock, Pair
+from animastor.storage import (
+    active,
+    artifacts,
+    attempts,
+    beginning,
+    content,
+    due,
+    ends,
+    entering,
+    exported,
+    failed,
+    inputs,
+    journal,
+    library,
+    numbers,
+    parts,
+    plans,
+    progress,
+    requests,
+    results,
+    rollback,
+    sweeping,
+    versions,
+    waits,
+)
+from animastor.storage.database import Database, SqliteDatabase
+
+
+class SqlStorage(ports.Storage):
+    """The database of an installation, SQLite or PostgreSQL. `registry` says what media types there are."""
+
+    def __init__(self, database: Database, registry: Registry) -> None:
+        self._db = database
+        self._registry = registry
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._db.close()
+
+    # content
+
+    async def save_book(
+        self, book: Book, *, settings: ContentSettings | None, source: str, source_key: str, source_sha256: str
+    ) -> ports.SavedBook:
+        """Import or edit; unchanged content is left alone. `settings` None keeps the stored ones."""
+        came_from = content.Source(source, source_key, source_sha256)
+        return await self._db.write(content.save_book, self._registry, book, settings, came_from)
+
+    async def load_book(self, book_key: BookKey) -> Book:
+        """A whole book as it was saved. Raises `LookupError`."""
+        return await self._db.read(library.load_book, book_key)
+
+    async def find_book(self, *, book_id: str = "", source_key: str = "") -> ports.BookRow | None:
+        """The book with this id, or else from this source."""
+        return await self._db.read(library.find_book, book_id, source_key)
+
+    async def books(self) -> Sequence[ports.BookRow]:
+        """All books, oldest first."""
+        return await self._db.read(library.books)
+
+    async def contexts(self, books: Collection[BookKey]) -> Sequence[ports.BookContext]:
+        """What all plans of these books read."""
+        return await self._db.read(library.contexts, books)
+
+    async def save_settings(self, book_key: BookKey, settings: ContentSettings) -> ports.SavedBook:
+        """Other settings are an edit of the whole book. Raises `LookupError`."""
+        return await self._db.write(content.save_settings, self._registry, book_key, settings)
+
+    # plans and dispatches
+
+    async def due(self, pair: Pair, limit: int, each: int, after_book: int) -> ports.DueWalk:
+        """A round of the fair walk through what is due."""
+        return await self._db.read(due.due, self._registry, pair, limit, each, after_book)
+
+    async def unplanned(self, limit: int) -> Sequence[ports.PlanRow]:
+        """Assets at rest or in work whose plan is older than what it may read."""
+        return await self._db.read(due.unplanned, self._registry, limit)
+
+    async def plan_rows(self, assets: Sequence[AssetId]) -> Sequence[ports.PlanRow]:
+        """These assets with what their plans read."""
+        return await self._db.read(inputs.plan_rows, self._registry, assets)
+
+    async def store_plans(self, plans_: Sequence[ports.StorePlan]) -> Sequence[ports.PlanStored]:
+        """Store plans where they still stand, and move their assets."""
+        return await self._db.write(plans.store_plans, self._registry, plans_)
+
+    async def begin(self, begins: Sequence[ports.Begin]) -> Sequence[ports.Begun]:
+        """PENDING → GENERATING."""
+        return await self._db.write(beginning.begin, begins)
+
+    async def set_waits(self, assets: Sequence[AssetId], wait: Wait, reason: str) -> None:
+        """Set wait bits on PENDING assets."""
+        await self._db.write(waits.set_waits, assets, wait, reason)
+
+    async def clear_no_worker(self, profiles: Collection[str]) -> int:
+        """There are workers for these profiles now; how many assets waited for one."""
+        total, after = 0, 0
+        while True:
+            cleared, behind = await self._db.write(waits.clear_no_worker, profiles, after)
+            total += cleared
+            if behind is None:
+                return total
+            after = behind
+
+    async def wake_later(self) -> float | None:
+        """Clear the back-off bits that are due; when the next one comes."""
+        next_ = await self._db.read(waits.next_wake)
+        while next_ is not None and await self._db.write(waits.wake):
+            next_ = await self._db.read(waits.next_wake)
+        return next_
+
+    # results and ends
+
+    async def part_orders(self, keys: Sequence[tuple[AssetId, str]]) -> Sequence[ports.PartOrder | None]:
+        """The stored parts of these (asset, hash)."""
+        return await self._db.read(parts.part_orders, keys)
+
+    async def wanted_parts(self, asset: AssetId) -> Sequence[ports.PartOrder]:
+        """The wanted parts of an asset, in order, without its merge."""
+        return await self._db.read(parts.wanted_parts, asset)
+
+    async def accept(self, results_: Sequence[ports.PartResult]) -> Sequence[ports.Accepted]:
+        """Take results in and complete what they complete."""
+        return await self._db.write(results.accept, self._registry, results_)
+
+    async def count_failures(self, failures: Sequence[ports.PartFailure]) -> Sequence[ports.Counted]:
+        """Count failures of present claims."""
+        return await self._db.write(attempts.count_failures, self._registry, failures)
+
+    async def withdraw(self, asset: AssetId, artifacts_: Collection[str]) -> None:
+        """Parts that do not decode are made again."""
+        await self._db.write(rollback.withdraw, self._registry, asset, artifacts_)
+
+    async def roll_back(self, endings: Sequence[ports.RollBack]) -> Sequence[Ended | None]:
+        """Cancel current dispatches; None: it had ended otherwise."""
+        return await self._db.write(rollback.roll_back, self._registry, endings)
+
+    async def fail_assets(self, assets: Sequence[AssetId], reason: str, message: str) -> Sequence[Ended | None]:
+        """PENDING or GENERATING → FAILED."""
+        return await self._db.write(failed.fail_assets, self._registry, assets, reason, message)
+
+    async def unreleased(self, limit: int) -> Sequence[Ended]:
+        """Ended dispatches that were not released."""
+        return await self._db.read(ends.unreleased, limit)
+
+    async def mark_released(self, ended: Sequence[Ended]) -> None:
+        """Their release has been done."""
+        if ended:
+            await self._db.write(ends.mark_released, ended)
+
+    async def active(self, after: int, limit: int) -> Sequence[ports.Active]:
+        """GENERATING assets by id, with what is missing."""
+        return await self._db.read(active.active, after, limit)
+
+    async def active_of(self, assets: Sequence[AssetId]) -> Sequence[ports.Active]:
+        """Those of `assets` that are GENERATING."""
+        return await self._db.read(active.active_of, assets)
+
+    # requests
+
+    async def open_request(self, new: NewRequest) -> ports.Opened:
+        """Open a request, or give the first one with its key. Raises `requests.ScopeError`."""
+        return await self._db.write(requests.open_request, self._registry, new)
+
+    async def enter(self, request_id: int, limit: int) -> ports.Entered:
+        """Enter the next chunk."""
+        return await self._db.write(entering.enter, self._registry, request_id, limit)
+
+    async def preparing(self) -> Sequence[RequestRow]:
+        """Requests still to be entered."""
+        return await self._db.read(requests.preparing)
+
+    async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]:
+        """Requests, oldest first."""
+        return await self._db.read(requests.requests, open_only=open_only)
+
+    async def close_request(self, request_id: int, state: RequestState) -> bool:
+        """End a request; False when it had ended."""
+        return await self._db.write(requests.close, request_id, state)
+
+    async def sweep_uncovered(self, request_id: int, limit: int) -> Sequence[Ended]:
+        """Let rest what the request alone covered, up to the first ended dispatches; empty: nothing is left."""
+        after: int | None = 0
+        while after is not None:
+            swept = await self._db.write(sweeping.sweep, self._registry, request_id, after, limit)
+            if swept.ended:
+                return swept.ended
+            after = swept.after
+        return ()
+
+    async def uncovered(self) -> Sequence[int]:
+        """Requests whose sweep was interrupted, or is due."""
+        return await self._db.read(sweeping.to_sweep)
+
+    async def finish_requests(self) -> Sequence[RequestRow]:
+        """End the open requests that nothing is left of."""
+        if not await self._db.read(progress.any_finished):
+            return ()
+        return await self._db.write(progress.finish_requests)
+
+    async def progress(self, request_id: int) -> ports.RequestProgress:
+        """Where a request stands. Raises `LookupError`."""
+        shown, risen = await self._db.read(progress.progress, request_id)
+        if risen and self._db.writable:
+            await self._db.write(progress.keep_floor, request_id, shown.fraction)
+        return shown
+
+    # journal, artifacts, numbers
+
+    async def observe(self, rows: Sequence[ports.JournalRow]) -> None:
+        """Journal what was seen in the coordination store."""
+        if rows:
+            await self._db.write(journal.observe, rows)
+
+    async def journal(
+        self, *, asset: AssetId | None = None, after: int = 0, limit: int = 1000
+    ) -> Sequence[ports.JournalRow]:
+        """Journal rows behind an id, oldest first."""
+        return await self._db.read(journal.read, asset, after, limit)
+
+    async def export_rows(self, book_key: BookKey, scope: Scope) -> Sequence[ports.SceneExport]:
+        """The scenes of a scope with their assets. Raises `requests.ScopeError`."""
+        return await self._db.read(library.export_rows, book_key, scope)
+
+    async def artifact_suffix(self, checksums: Collection[str]) -> Mapping[str, str]:
+        """The file suffix of each known checksum."""
+        return await self._db.read(artifacts.suffixes, checksums)
+
+    async def artifacts_after(self, after: str, limit: int) -> Sequence[tuple[str, str, int]]:
+        """(checksum, suffix, size) by checksum."""
+        return await self._db.read(artifacts.after, after, limit)
+
+    async def bytes_missing(self, checksums: Collection[str]) -> int:
+        """Bytes are positively absent; how many READY assets have to be made again."""
+        held = await self._db.read(artifacts.holders, checksums)
+        return await self._db.write(artifacts.bytes_missing, self._registry, checksums, held)
+
+    async def collectable(self, limit: int) -> Sequence[tuple[str, str]]:
+        """Artifacts that nobody has used for 7 days, marked now: delete their bytes, then say `collected`."""
+        marked = await self._db.write(artifacts.mark, limit)
+        used = await self._db.read(artifacts.used, [checksum for checksum, _ in marked]) if marked else set()
+        if used:
+            await self._db.write(artifacts.unmark, used)
+        return [one for one in marked if one[0] not in used]
+
+    async def collected(self, checksums: Collection[str]) -> None:
+        """The bytes of marked artifacts are deleted."""
+        if checksums:
+            held = await self._db.read(artifacts.holders, checksums)
+            await self._db.write(artifacts.collected, checksums, held)
+
+    async def raise_era(self) -> int:
+        """The next era."""
+        return await self._db.write(numbers.raise_era)
+
+    async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]:
+        """Secrets by key id, with when they were made (the database's time)."""
+        return await self._db.read(numbers.ticket_keys)
+
+    async def add_ticket_key(self, key_id: str, secret: bytes) -> None:
+        """Keep a key."""
+        await self._db.write(numbers.add_ticket_key, key_id, secret)
+
+    # exports (not of the port: only whoever drives a home exports) ---------------------------------------------
+
+    async def record_export(self, path: str, content_key: str, size: int, modified_ns: int) -> None:
+        """Remember what a finished file was made of, and how it looks."""
+        await self._db.write(exported.record_export, path, content_key, size, modified_ns)
+
+    async def export_record(self, path: str) -> tuple[str, int, int] | None:
+        """(content key, size in bytes, time of change in ns) as they were recorded for this path, or None."""
+        return await self._db.read(exported.export_record, path)
+
+    async def ready_hashes(self, book_key: BookKey) -> frozenset[str]:
+        """The hashes of a book's parts that are there."""
+        return await self._db.read(exported.ready_hashes, book_key)
+
+
+async def open_storage(database: Database, registry: Registry, *, create: bool) -> SqlStorage:
+    """Storage over a database of this schema; an empty one is made when `create`.
+
+    Raises `versions.OldSchemaError`, `versions.NewerError`, or `LookupError` for an empty database.
+    """
+    if not await database.read(versions.check):
+        if not create:
+            raise LookupError("there is nothing here yet")
+        await database.write(versions.migrate)
+    return SqlStorage(database, registry)
+
+
+async def open_home(path: Path, registry: Registry, clock: Clock, *, writable: bool) -> SqlStorage:
+    """The database of an embedded home. `writable` makes it, or migrates it after a backup copy beside it.
+
+    Only the holder of the home's lock may pass `writable`. Raises as `open_storage`, `StorageUnavailableError` too.
+    """
+    await asyncio.to_thread(_prepare, path, make=writable)
+    database = SqliteDatabase(path, clock.now, read_only=not writable)
+    try:
+        if writable:
+            await _migrate_old(database, path)
+        return await open_storage(database, registry, create=writable)
+    except BaseException:
+        await database.close()
+        raise
+
+
+def _prepare(path: Path, *, make: bool) -> None:
+    if make:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    elif not path.exists():
+        raise LookupError(f"there is no database at {path}")
+
+
+async def _migrate_old(database: SqliteDatabase, path: Path) -> None:
+    try:
+        await database.read(versions.check)
+    except versions.OldSchemaError:
+        await database.backup(path.with_name(f"{path.name}.before-schema-{versions.SCHEMA}"))
+        await database.write(versions.migrate)

@@ -1,0 +1,69 @@
+"""The numbers of a database (schema, planner, layout), and making or migrating one (CONTRACT 11, versions).
+
+Alembic is imported only when there is something to migrate: opening a current database is quick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, inspect, text
+
+SCHEMA: Final = 1  # the newest migration; raised with each
+PLANNER: Final = 1  # raised when plans of the same content come out differently
+LAYOUT: Final = 1  # of the folder of a home and of the artifact store
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+
+
+class VersionError(Exception):
+    """Raised for a database that this program must not use; the text says what to do."""
+
+
+class OldSchemaError(VersionError):
+    """Raised for a database of an older program: migrate it."""
+
+
+class NewerError(VersionError):
+    """Raised for a database that a newer program has made."""
+
+
+def numbers(connection: Connection) -> dict[str, int] | None:
+    """The stored numbers by name, or None for an empty database."""
+    if not inspect(connection).has_table("meta"):
+        return None
+    return {row.name: row.value for row in connection.execute(text("SELECT name, value FROM meta"))}
+
+
+def check(connection: Connection) -> bool:
+    """Whether the database is of this program's schema and layout; False when it is empty.
+
+    Raises `OldSchemaError` or `NewerError`.
+    """
+    stored = numbers(connection)
+    if stored is None:
+        return False
+    for name, own in (("schema", SCHEMA), ("layout", LAYOUT)):
+        held = stored.get(name, 0)
+        if held > own:
+            raise NewerError(f"this home has {name} {held}, this program knows {own}: install a newer Animastor")
+        if held < own:
+            raise OldSchemaError(
+                f"this home has {name} {held}, this program needs {own}: `animastor make` migrates an embedded home"
+                " after a backup copy; for a server run `animastor upgrade`"
+            )
+    return True
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the database of this connection to the newest schema, from whatever it has (nothing included)."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+    connection.execute(text("UPDATE meta SET value = :value WHERE name = 'schema'"), {"value": SCHEMA})
+    connection.execute(text("UPDATE meta SET value = :value WHERE name = 'layout'"), {"value": LAYOUT})
