@@ -69,7 +69,7 @@ _WAIT = Statement(
     """
     UPDATE asset SET waits = waits | w.bits
     FROM (
-        SELECT d.of_asset, sum(d.bit) AS bits FROM (
+        SELECT d.of_asset, CAST(sum(d.bit) AS bigint) AS bits FROM (
             SELECT DISTINCT n.of_asset, n.bit FROM {needs} AS n
             JOIN asset a ON a.id = n.of_asset
             JOIN asset o ON o.scene_key = a.scene_key AND o.media = n.need AND o.state IN ({PENDING}, {GENERATING})
