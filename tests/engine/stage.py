@@ -12,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-from animastor.storage.sql import SqlStorage
+from animastor.storage.database import InPlaceDatabase
+from animastor.storage.sql import SqlStorage, open_storage
 from toys import PROFILES, REGISTRY, content_of
 
 from animastor.books.model import Book
@@ -199,13 +200,16 @@ class Stage:
         self.coordination = MemoryCoordination(self.clock, self.limits, window=window)
         self.window_s = 40.0 if window else 0.0
         self.alarms: list[Alarm] = []
+        self.database: InPlaceDatabase
         self.storage: SqlStorage
+        self.largest_quota = 64
         self.crew = Crew(self)
         self._ids = 0
 
     async def open(self) -> None:
         """Make the database."""
-        self.storage = await SqlStorage.in_memory(self.clock.now, self.registry)
+        self.database = InPlaceDatabase(self.clock.now)
+        self.storage = await open_storage(self.database, self.registry, create=True)
 
     def engine(self, name: str = "e") -> Engine:
         """An engine on this stage."""

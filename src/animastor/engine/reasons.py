@@ -64,6 +64,7 @@ class Reason(StrEnum):
     # workers
     JOB_TIMEOUT = "job_timeout"
     WORKER_SILENT = "worker_silent"
+    WORKER_VANISHED = "worker_vanished"  # a claim that went with its silent worker; three times is poison
     OVERDUE = "overdue"
     POISON = "poison"
     WORKER_QUARANTINED = "worker_quarantined"

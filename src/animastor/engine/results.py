@@ -104,6 +104,8 @@ class Results:
         """
         if failure is FailureType.MISCONFIGURED:
             return await self._successors.hand_back(ticket, code, message)
+        if failure is FailureType.ORCHESTRATION:
+            self._failing.report([(ticket.asset, f"{code}: {message}")])
         if ticket.kind == MERGE and code == BAD_INPUT:
             bad = await self._inspector.undecodable(ticket.asset)
             if bad:

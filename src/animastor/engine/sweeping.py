@@ -73,7 +73,7 @@ def _failure(one: LostClaim, jitter: float) -> PartFailure:
         one.job.kind,
         one.claim_no,
         FailureType.INFRASTRUCTURE if silent else FailureType.TRANSIENT,
-        one.reason,
+        Reason.WORKER_VANISHED if silent else one.reason,
         MESSAGES.get(one.reason, "the claim was ended by a sweep"),
         one.worker,
         jitter,
