@@ -132,11 +132,11 @@ class Model:
         return max(2 * capacity, self.limits.min_quota.get(pair.media, self.limits.least_quota))
 
     def see(self, worker: Worker) -> None:
+        self.left.pop(worker.key, None)
         self.workers.setdefault(worker.key, ModelWorker(worker, self.now)).seen = self.now
 
     def register(self, worker: Worker) -> tuple[str, ...]:
         new = tuple(name for name in worker.profiles if any(not self.able_workers(lane, name) for lane in worker.lanes))
-        self.left.pop(worker.key, None)
         self.see(worker)
         return new
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from datetime import timedelta
+from types import FunctionType, ModuleType
 
 from coordination_world import INFRASTRUCTURE, TRANSIENT, World, job, worker
 
+from animastor.coordination.entries import Entry
+from animastor.coordination.fleet import Known
+from animastor.coordination.leases import LeaseRecord
 from animastor.engine.ports import JobState
+from animastor.engine.reasons import Reason
 from animastor.protocol import ERA_BITS, Answer, Claim, FailureType, Pair, Worker
 from virtual_clock import now
 
@@ -195,6 +201,44 @@ def test_the_last_heartbeats_of_a_worker_that_left_do_not_bring_it_back():
     assert world.pair().profiles == frozenset()
     world.claims(SPEAKER)
     assert world.pair().profiles == {"speech"}
+
+
+def test_a_worker_that_left_and_claims_again_is_kept_able_by_its_heartbeats():
+    world = World()
+    now(world.store.deregister(SPEAKER))
+    world.entered(1, "d1")
+    claim = world.claim(SPEAKER)
+    world.passes(50.0)
+    world.beat(SPEAKER, claim)
+    world.passes(50.0)
+    assert world.pair().profiles == {"speech"}
+
+
+def reachable(start: object, kinds: tuple[type, ...]) -> list[object]:
+    """What an object holds of these kinds, however deep."""
+    seen: dict[int, object] = {}
+    todo = [start]
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen and not isinstance(one, (type, FunctionType, ModuleType)):
+            seen[id(one)] = one
+            todo.extend(gc.get_referents(one))
+    return [one for one in seen.values() if isinstance(one, kinds)]
+
+
+def test_nothing_is_kept_of_lives_that_are_over():
+    world = World()
+    for asset in range(500):
+        world.entered(asset, f"d{asset}", book=asset)
+        claim = world.claim(SPEAKER)
+        world.settle(claim, SPEAKER, TRANSIENT if asset % 50 == 0 else None)
+        world.release(asset, f"d{asset}")
+        world.passes(0.1)
+    world.passes(700.0)
+    world.sweep()
+    assert reachable(world.store, (Entry, LeaseRecord, Known)) == []
+    assert world.pair().profiles == frozenset()
+    assert world.admit(1, "d1") is Reason.GRANTED  # its mark is gone too
 
 
 # --- waiting ---

@@ -41,7 +41,6 @@ class Fleet:
         """Make a worker known. Gives those of its profiles that no able worker of its lanes served before."""
         self._summary(now)
         served = {(lane, name) for lane in worker.lanes for name in worker.profiles if self._served(lane, name)}
-        self._left.remove(worker.key)
         self.see(worker, now)
         return tuple(name for name in worker.profiles if any((lane, name) not in served for lane in worker.lanes))
 
@@ -60,6 +59,7 @@ class Fleet:
         """The worker was there just now; one that is not known, or comes with other abilities, is registered."""
         known = self._known.get(worker.key)
         if known is None:
+            self._left.remove(worker.key)
             self._known[worker.key] = Known(worker, self._limits, now)
             self._stale()
             return
