@@ -110,11 +110,25 @@ def test_a_wide_shot_shows_who_takes_part_and_an_establishing_or_detail_shot_who
         ("Ada Finch sang.", ["ada"]),
         ("Finch sang to Ben.", ["ada", "ben"]),
         ("Adams sang of benefits.", ["ada", "ben"]),
-        ("Cleo's hat", ["cleo"]),
+        ("Ben's hat", ["ben"]),
     ],
 )
 def test_names_are_found_at_word_boundaries_and_by_their_own_parts(text: str, found: list[str]) -> None:
     assert people(scene(unit("a", text, shot="medium"))) == [found]
+
+
+def test_a_text_may_name_somebody_who_is_far_away_but_a_picture_wish_may_not() -> None:
+    units = [
+        unit("a", "Where was Cleo?", shot="establishing"),
+        unit("b", "Hm.", shot="establishing", prompt="Cleo waves"),
+    ]
+    assert people(scene(*units)) == [[], ["cleo"]]
+    assert people(scene(*units, participants=())) == [["cleo"], ["cleo"]]
+
+
+def test_a_close_up_shows_its_speaker_alone() -> None:
+    said = Unit(UnitId("a"), "“Ada!”", UnitType.DIALOGUE, "ben", image=UnitImage(shot="close-up"))
+    assert people(scene(said)) == [["ben"]]
 
 
 def test_names_in_scripts_without_spaces_are_found() -> None:
@@ -157,7 +171,7 @@ def test_the_prompt_holds_style_shot_subject_place_light_passports_and_quality()
 
 def test_a_quote_is_drawn_as_speech_and_other_text_as_a_caption() -> None:
     roles = [(p.structure["lettering"], p.structure["text"]) for p in plan_image(wanted(SCENE)).parts]
-    assert roles[1:3] == [("caption", "Ada found a tin boat."), ("speech", "It floats,")]
+    assert roles[1:3] == [("caption", "Ada found a tin boat."), ("speech", "It floats.")]
 
 
 @pytest.mark.parametrize("no", [False, "none", {"enabled": False}])

@@ -1,11 +1,12 @@
 """Who is shown in a unit. Pictures of a unit, and only those, depend on the passports of these characters.
 
-The rule, in order:
+Shown are, in this order:
 1. the speaker, also when the book has no passport of them (the narrator is nobody);
-2. every character whose name stands in the unit's picture wish or text, at word boundaries;
-3. in a wide shot, everyone who takes part in the scene;
-4. in a shot of people (medium, close-up, …) in which 1 and 2 found nobody, everyone who takes part in the scene: it
-   is about "he", "she" or "they".
+2. every character whose name stands in the unit's picture wish, at word boundaries;
+3. every character whose name stands in the unit's text and who takes part in the scene (anyone, when the scene lists
+   nobody: a text may name somebody who is far away); in a close-up only when 1 and 2 found nobody;
+4. in a wide shot, everyone who takes part in the scene;
+5. in a shot of people (medium, close-up, …) in which nobody was found, everyone who takes part: it is about "they".
 An establishing, landscape or detail shot shows nobody who is not named.
 """
 
@@ -70,8 +71,10 @@ def shown(head: BookHead, scene: Scene, unit: Unit) -> tuple[Shown, ...]:
     """The characters in the unit's picture, by id (so that the order of the book's list changes nothing)."""
     speaker = speaker_of(unit)
     known = {character.id: character for character in head.characters}
-    found = {one.id for one in _named(head.characters, f"{unit.image.prompt}\n{unit.text}")}
-    found |= {speaker} - {""}
+    found = {one.id for one in _named(head.characters, unit.image.prompt)} | {speaker} - {""}
+    if shot_of(unit) != "close-up" or not found:
+        named = {one.id for one in _named(head.characters, unit.text)}
+        found |= named & set(scene.participants) if scene.participants else named
     if _takes_everyone(scene, unit, bool(found)):
         found |= {one for one in scene.participants if one in known}
     return tuple(

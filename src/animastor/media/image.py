@@ -160,9 +160,16 @@ def _lettering(head: BookHead, scene: Scene, unit: Unit) -> dict[str, str]:
     if unit.type is UnitType.TYPOGRAPHY or scene.type is SceneType.CHAPTER_INTRO:
         return {"text": unit.text, "lettering": "chapter"}
     if unit.type is UnitType.DIALOGUE:
-        quote = unit.audio.text
-        return {"text": quote if quote and quote in unit.text else unit.text, "lettering": "speech"}
+        return {"text": _quote(unit), "lettering": "speech"}
     return {"text": unit.text, "lettering": "caption"}
+
+
+def _quote(unit: Unit) -> str:
+    """What is said, without the narration about it; the comma before "said Ada" becomes a full stop."""
+    quote = unit.audio.text.strip()
+    if not quote or quote not in unit.text:
+        return unit.text
+    return quote[:-1] + "." if quote[-1] in ",،" else quote
 
 
 def _is_drawn(text_render: Json) -> bool:

@@ -145,7 +145,7 @@ class Canvas:
         grid = np.asarray(opacity, dtype=np.float32)
         grid = grid[:, None] if grid.ndim == 1 else grid
         coarse = Image.fromarray(np.clip(grid * 255, 0, 255).astype(np.uint8))
-        self.image.paste(paint, (0, 0), coarse.resize(self.image.size, Image.Resampling.BICUBIC))
+        self.image.paste(paint, (0, 0), coarse.resize(self.image.size, Image.Resampling.BILINEAR))
 
     def lay(self, cut: Image.Image, mask: Image.Image, at: Point) -> None:
         """Lay a cut-out, its upper left corner at a pixel."""

@@ -10,15 +10,18 @@ from animastor.workers.storyboard.board import Board
 from animastor.workers.storyboard.canvas import Canvas
 from animastor.workers.storyboard.colour import RGB, rgb
 from animastor.workers.storyboard.figures.animal import HEIGHT, animal
-from animastor.workers.storyboard.figures.body import hand_of, person
+from animastor.workers.storyboard.figures.body import person
+from animastor.workers.storyboard.figures.joints import hand_of
 from animastor.workers.storyboard.figures.pose import Pose
 from animastor.workers.storyboard.figures.sprite import Sprite, cut_out, lit
 from animastor.workers.storyboard.figures.traits import Traits
 from animastor.workers.storyboard.geometry import Point
 from animastor.workers.storyboard.scenery import boats
 from animastor.workers.storyboard.sky import Scene
-from animastor.workers.storyboard.staging import Framing, Placed, Stage, size_of
+from animastor.workers.storyboard.staging import Framing, Placed, Stage, height_of, size_of
 from animastor.workers.storyboard.things import LUMINOUS, draw_thing
+
+_COARSE = 4  # the cover of figures is kept this much coarser than the canvas
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +40,49 @@ def draw_figures(
     if not placed:
         return []
     if board.shot == "over-the-shoulder" and len(placed) > 1:
-        return _over_the_shoulder(board, stage, scene, placed)
+        return _over_the_shoulder(stage, scene, placed)
     if afloat:
         placed = [replace(one, foot=one.foot - one.head * 0.2) for one in placed]
-    drawn = [_draw(scene, one, stage) for one in placed]
+    drawn = []
+    for one in placed:
+        drawn.append(_draw(scene, one, stage))
+        if one.actor.pose.stance == "sleep" and "basket" in board.things:
+            nest(scene, one)
     if afloat:
-        _boat(scene, stage, framing, placed)
+        _boat(scene, framing, placed)
+    else:
+        draw_props(board, stage, framing, scene, placed)
     return drawn
 
 
 def _draw(scene: Scene, one: Placed, stage: Stage) -> Drawn:
     """One figure with its shadow, lit from where the light is."""
-    canvas, traits = scene.canvas, one.actor.traits
+    canvas, traits, pose = scene.canvas, one.actor.traits, one.actor.pose
     own = one.head * size_of(one.actor)
-    sprite = _sprite(traits, one.actor.pose, own * canvas.unit)
+    sprite = _sprite(traits, pose, own * canvas.unit)
     toward = _toward(scene, one.x)
-    rim = 0.95 if one.actor.pose.speaking else 0.6
-    shown = lit(sprite, scene.light, own * canvas.unit, toward, rim)
-    at = (one.x * canvas.unit - sprite.foot[0], one.foot * canvas.unit - sprite.foot[1])
+    shown = lit(sprite, scene.light, own * canvas.unit, toward, 0.95 if pose.speaking else 0.6)
+    at = (one.x * canvas.unit - shown.foot[0], one.foot * canvas.unit - shown.foot[1])
     if one.foot < stage.height:
         _shadow(canvas, one, own, toward)
-    canvas.lay(shown.image, shown.mask, at)
-    mouth = ((at[0] + sprite.mouth[0]) / canvas.unit, (at[1] + sprite.mouth[1]) / canvas.unit)
-    return Drawn(mouth, _colour_of(traits), one.actor.pose.speaking)
+    _lay(scene, shown, at)
+    if pose.holds in LUMINOUS and traits.species == "person":
+        hand = hand_of(traits, pose, 1 if pose.turn >= 0 else -1, near_arm=True)[2]
+        light = (one.x + hand[0] * own, one.foot + (hand[1] - 0.45) * own)
+        scene.shine(light[0], light[1], own * 2.4, strength=0.42, near=True)
+    mouth = ((at[0] + shown.mouth[0]) / canvas.unit, (at[1] + shown.mouth[1]) / canvas.unit)
+    return Drawn(mouth, _colour_of(traits), pose.speaking)
+
+
+def _lay(scene: Scene, sprite: Sprite, at: Point) -> None:
+    """Lay a figure on the canvas, and note on the coarse cover that it hides the lights behind it."""
+    canvas = scene.canvas
+    canvas.lay(sprite.image, sprite.mask, at)
+    size = (canvas.image.width // _COARSE, canvas.image.height // _COARSE)
+    if scene.cover is None:
+        scene.cover = Image.new("L", size, 0)
+    small = sprite.mask.resize((max(1, sprite.mask.width // _COARSE), max(1, sprite.mask.height // _COARSE)))
+    scene.cover.paste(255, (round(at[0] / _COARSE), round(at[1] / _COARSE)), small)
 
 
 def _sprite(traits: Traits, pose: Pose, head_px: float) -> Sprite:
@@ -127,37 +150,104 @@ def _shadow(canvas: Canvas, one: Placed, head: float, toward: float) -> None:
     canvas.image.paste((18, 12, 36), at, soft)
 
 
-def _boat(scene: Scene, stage: Stage, framing: Framing, placed: list[Placed]) -> None:
-    """The boat that everyone sits in: its near side hides their legs."""
-    middle = (min(one.x for one in placed) + max(one.x for one in placed)) / 2
+def _boat(scene: Scene, framing: Framing, placed: list[Placed]) -> None:
+    """The boat that everyone sits in: its near side hides them from the waist down."""
+    xs = [one.x for one in placed]
+    middle, spread = (min(xs) + max(xs)) / 2, max(xs) - min(xs)
     head = placed[0].head
-    spread = max(one.x for one in placed) - min(one.x for one in placed)
-    length = spread + head * 7.0
-    line = (
-        min(stage.floor + 0.02, max(one.foot for one in placed) - head * 0.15) if framing.feet else stage.floor + 0.06
-    )
+    length = spread + head * (7.0 if framing.feet else 5.2)
+    tallest = min(one.foot - height_of(one.actor) * one.head for one in placed)
+    rim = tallest + head * (2.7 if framing.feet else 2.2)
+    line = rim + length * 0.17
     boats.rowing_boat(scene, middle, line, length, 0.0, boats.HULLS[1], figures_inside=True)
-    lamp = (middle + length * 0.44, line - length * 0.20 * 1.75)
-    draw_thing(scene.canvas, "lantern", lamp[0], lamp[1], head * 0.9)
-    scene.shine(lamp[0], lamp[1], max(0.35, head * 3.5), strength=0.9)
-    del stage
+    lamp = (middle + length * 0.40, line - length * 0.24 - head * 0.30)
+    draw_thing(scene.canvas, "lantern", lamp[0], lamp[1], head * 0.85)
+    scene.shine(lamp[0], lamp[1], max(0.35, head * 3.0), strength=0.8, near=True)
 
 
-def _over_the_shoulder(board: Board, stage: Stage, scene: Scene, placed: list[Placed]) -> list[Drawn]:
+def draw_props(board: Board, stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> None:
+    """Things that the picture's wish names and nobody holds: they stand on the ground beside the figures."""
+    held = {one.actor.pose.holds for one in placed}
+    standing = [name for name in board.things if name in STANDING and name not in held][:2]
+    asleep = any(one.actor.pose.stance == "sleep" for one in placed)
+    for index, name in enumerate(standing):
+        if name == "basket" and asleep:
+            continue
+        if framing.feet and placed:
+            head = placed[0].head
+            edge = max(one.x for one in placed) + head * (1.5 + 1.6 * index)
+            _prop(scene, name, min(edge, stage.width * 0.92), scene.ground + 0.012, head * STANDING[name])
+        elif placed and len(placed) <= 2:
+            head = placed[0].head
+            side = -1 if sum(one.x for one in placed) / len(placed) > stage.middle else 1
+            x = stage.middle + side * stage.width * (0.33 - 0.16 * index)
+            _prop(scene, name, x, stage.height * 0.95, head * 1.15 * STANDING[name])
+
+
+STANDING = {"basket": 1.35, "box": 1.3, "lantern": 0.95, "rope": 0.9, "fire": 1.2, "wool": 0.62, "bottle": 0.6,
+            "flower": 0.9, "umbrella": 1.2, "candle": 0.6, "book": 0.6}  # fmt: skip  # sizes in adult heads
+
+
+def _prop(scene: Scene, name: str, x: float, foot: float, size: float) -> None:
+    canvas = scene.canvas
+
+    def draw(own: Canvas) -> Point:
+        draw_thing(own, name, 0.0, -0.44, 1.0)
+        return (0.0, 0.0)
+
+    sprite = cut_out(draw, size * canvas.unit, 1.0)
+    shown = lit(sprite, scene.light, size * canvas.unit, _toward(scene, x), 0.5)
+    canvas.lay(shown.image, shown.mask, (x * canvas.unit - shown.foot[0], foot * canvas.unit - shown.foot[1]))
+    if name in LUMINOUS:
+        scene.shine(x, foot - size * 0.5, size * LUMINOUS[name].reach, strength=0.9)
+
+
+def draw_thread(board: Board, stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> None:
+    """A red thread through a wide picture: from the hand of the first figure into the distance, or all across it."""
+    if "thread" not in board.things or not framing.feet:
+        return
+    red, canvas = rgb("#d8382f"), scene.canvas
+    if not placed:
+        xs = [stage.width * k / 8 for k in range(-1, 10)]
+        line = [(x, scene.horizon - 0.02 - 0.05 * ((k * 7) % 3)) for k, x in enumerate(xs)]
+        canvas.stroke(line, 0.008, red, 0.006)
+        return
+    one = placed[0]
+    near = 1 if one.actor.pose.turn >= 0 else -1
+    hand = hand_of(one.actor.traits, one.actor.pose, near, near_arm=True)[2]
+    own = one.head * size_of(one.actor)
+    start = (one.x + hand[0] * own, one.foot + hand[1] * own)
+    end = (stage.middle + near * stage.width * 0.47, scene.horizon + 0.015)
+    third = ((end[0] - start[0]) / 3, (end[1] - start[1]) / 3)
+    points = [
+        start,
+        (start[0] + third[0], start[1] + third[1] + 0.05),
+        (end[0] - third[0], end[1] - third[1] + 0.03),
+        end,
+    ]
+    canvas.stroke(points, 0.008, red, 0.003)
+    scene.shine(end[0], end[1] - 0.02, 0.22, strength=0.8)
+
+
+def nest(scene: Scene, one: Placed) -> None:
+    """A basket that a sleeping animal lies in: its near side hides half of it."""
+    own = one.head * size_of(one.actor)
+    _prop(scene, "nest", one.x, one.foot + own * 0.98, own * 2.9)
+
+
+def _over_the_shoulder(stage: Stage, scene: Scene, placed: list[Placed]) -> list[Drawn]:
     """The one who speaks, seen past the dark shoulder of another."""
     speaker = next((one for one in placed if one.actor.pose.speaking), placed[-1])
     others = [one for one in placed if one is not speaker]
     listener = next((one for one in others if one.actor.traits.species == "person"), others[0])
     left = listener.x < speaker.x
     x = stage.width * (0.62 if left else 0.38)
-    drawn = []
-    for extra in others:
-        if extra is not listener:
-            drawn.append(_draw(scene, replace(extra, x=x + (0.30 if left else -0.30), head=extra.head * 0.85), stage))
+    aside = x + (0.30 if left else -0.30)
+    rest = [replace(one, x=aside, head=one.head * 0.85) for one in others if one is not listener]
+    drawn = [_draw(scene, one, stage) for one in rest]
     turned = replace(speaker.actor.pose, turn=-0.6 if left else 0.6)
     drawn.append(_draw(scene, replace(speaker, x=x, actor=replace(speaker.actor, pose=turned)), stage))
     drawn.append(_shoulder(scene, stage, listener, left))
-    del board
     return drawn
 
 
@@ -169,13 +259,9 @@ def _shoulder(scene: Scene, stage: Stage, listener: Placed, left: bool) -> Drawn
     dim = replace(scene.light, tint=tuple(part * 0.55 for part in scene.light.tint))  # type: ignore[arg-type]
     shown = lit(sprite, dim, head * canvas.unit, 1.0 if left else -1.0, 0.7)
     x, top = stage.width * (0.17 if left else 0.83), stage.floor * 0.30
-    at = (x * canvas.unit - sprite.foot[0], top * canvas.unit - sprite.top)
+    at = (x * canvas.unit - shown.foot[0], top * canvas.unit)
     soft = shown.mask.filter(ImageFilter.GaussianBlur(0.003 * canvas.unit))
-    canvas.lay(shown.image.filter(ImageFilter.GaussianBlur(0.003 * canvas.unit)), soft, at)
+    blurred = shown.image.filter(ImageFilter.GaussianBlur(0.003 * canvas.unit))
+    _lay(scene, replace(shown, image=blurred, mask=soft), at)
     mouth = (x, top + head * 0.8)
     return Drawn(mouth, _colour_of(listener.actor.traits), False)
-
-
-def luminous(name: str) -> bool:
-    """Whether a thing gives light."""
-    return name in LUMINOUS

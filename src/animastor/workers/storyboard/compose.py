@@ -9,7 +9,7 @@ from PIL import Image
 
 from animastor.workers.storyboard.board import Board
 from animastor.workers.storyboard.canvas import Canvas, View
-from animastor.workers.storyboard.cast import Drawn, draw_figures
+from animastor.workers.storyboard.cast import Drawn, draw_figures, draw_thread
 from animastor.workers.storyboard.finish import finished
 from animastor.workers.storyboard.lettering.card import Card, draw_card, lay_out
 from animastor.workers.storyboard.light import Light, light_of
@@ -31,7 +31,7 @@ def paint(board: Board) -> Image.Image:
     setting = setting_of(board.setting)
     drawn = _fill(board, stage, framing, scene, setting)
     image = scene.canvas.image.resize(board.size, Image.Resampling.BOX)
-    image = finished(image, unit, scene.light, scene.glows, board.place_seed)
+    image = finished(image, unit, scene.light, scene.glows, board.place_seed, scene.cover)
     if card:
         speaker = next((one for one in drawn if one.speaking), None)
         mouth = None if speaker is None else (speaker.mouth[0] * unit, speaker.mouth[1] * unit)
@@ -41,10 +41,10 @@ def paint(board: Board) -> Image.Image:
 
 def _stage(board: Board, card: Card | None, unit: int) -> Stage:
     width, height = board.size[0] / unit, board.size[1] / unit
-    floor = height * 0.86
-    if card and card.role in ("caption", "speech"):
+    floor = height * (0.94 if card and card.role == "title" else 0.86)
+    if card and card.role != "title":
         floor = card.box.top / unit - (0.035 if card.name else 0.0)
-    return Stage(width, height, min(floor, height * 0.86))
+    return Stage(width, height, floor)
 
 
 def _density(size: tuple[int, int]) -> int:
@@ -57,7 +57,7 @@ def _scene(board: Board, stage: Stage, framing: Framing, unit: int) -> Scene:
     setting = setting_of(board.setting)
     horizon = stage.floor * setting.horizon
     ground = stage.floor - 0.03 if framing.feet else max(stage.floor - 0.02, horizon + 0.16)
-    density = 1 if framing.blur > 0.006 else _density(board.size)
+    density = 1 if framing.blur else _density(board.size)
     canvas = Canvas(stage.width, stage.height, unit * density, view_of(board, stage, framing, horizon))
     return Scene(canvas, _light(board), Random(board.place_seed), horizon, ground)
 
@@ -80,10 +80,13 @@ def _fill(board: Board, stage: Stage, framing: Framing, scene: Scene, setting: S
         draw_detail(board, stage, scene)
         drawn: list[Drawn] = []
     else:
-        drawn = draw_figures(board, stage, framing, scene, place(board, stage, framing, scene.ground), setting.afloat)
+        placed = place(board, stage, framing, scene.ground)
+        drawn = draw_figures(board, stage, framing, scene, placed, setting.afloat)
+        draw_thread(board, stage, framing, scene, placed)
     if setting.front and framing.feet:
         setting.front(scene)
-    paint_air(scene.canvas, weather, chance, before=True)
+    close = framing.zoom > 1.2 and bool(drawn)
+    paint_air(scene.canvas, replace(weather, fog=weather.fog * (0.35 if close else 1.0)), chance, before=True)
     return drawn
 
 
@@ -95,8 +98,8 @@ def _use_front_view(scene: Scene, stage: Stage, framing: Framing, board: Board) 
         canvas.soften(framing.blur)
     if canvas.unit != unit:
         sharp = Canvas(stage.width, stage.height, unit)
-        sharp.image = canvas.image.resize(sharp.image.size, Image.Resampling.BICUBIC)
+        sharp.image = canvas.image.resize(sharp.image.size, Image.Resampling.BILINEAR)
         sharp.reset()
         scene.canvas = sharp
-    elif framing.zoom != 1.0:
+    else:
         canvas.view = View()

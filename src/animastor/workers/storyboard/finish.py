@@ -1,4 +1,4 @@
-"""The last touches on the whole picture: light that spills, fog and weather in the air, vignette, grain of the paper."""
+"""The last touches on the whole picture: light that spills, vignette, grain of the paper."""
 
 from __future__ import annotations
 
@@ -16,11 +16,21 @@ Floats = npt.NDArray[np.float32]
 _COARSE = 4  # soft things are computed on a grid this much coarser
 
 
-def finished(image: Image.Image, unit: float, light: Light, glows: Sequence[Glow], seed: int) -> Image.Image:
-    """The picture with light, vignette and grain. `unit` is the pixels of a unit of the picture itself."""
+def finished(
+    image: Image.Image, unit: float, light: Light, glows: Sequence[Glow], seed: int, cover: Image.Image | None = None
+) -> Image.Image:
+    """The picture with light, vignette and grain. `unit` is the pixels of a unit of the picture itself.
+
+    Where figures `cover` the lights behind them, these shine over them only a little.
+    """
     pixels = np.asarray(image, dtype=np.float32) / 255
     if glows:
-        shine = _upsampled(_shine(image.size, unit, glows), image.size)
+        behind = _shine(image.size, unit, [glow for glow in glows if not glow.near])
+        if cover is not None:
+            hidden = np.asarray(cover.resize(behind.shape[1::-1], Image.Resampling.BOX), dtype=np.float32) / 255
+            behind *= 1 - np.float32(0.78) * hidden[:, :, None]
+        before = _shine(image.size, unit, [glow for glow in glows if glow.near])
+        shine = _upsampled(1 - (1 - behind) * (1 - before), image.size)
         pixels = 1 - (1 - pixels) * (1 - shine)
     pixels *= _vignette(image.size, light.shade)
     pixels += _grain(image.size, seed)
@@ -40,7 +50,7 @@ def _shine(size: tuple[int, int], unit: float, glows: Sequence[Glow]) -> Floats:
 
 
 def _upsampled(coarse: Floats, size: tuple[int, int]) -> Floats:
-    layers = [Image.fromarray(coarse[:, :, c]).resize(size, Image.Resampling.BICUBIC) for c in range(3)]
+    layers = [Image.fromarray(coarse[:, :, c]).resize(size, Image.Resampling.BILINEAR) for c in range(3)]
     return np.stack([np.asarray(layer, dtype=np.float32) for layer in layers], axis=2)
 
 
@@ -57,7 +67,7 @@ def _vignette(size: tuple[int, int], shade: float) -> Floats:
 def _grain(size: tuple[int, int], seed: int) -> Floats:
     """Paper: fine fibres and a slower mottling; about two levels of 255 either way."""
     rng = np.random.default_rng(seed)
-    fine = rng.standard_normal((size[1], size[0]), dtype=np.float32) * np.float32(0.0075)
-    slow = rng.standard_normal((size[1] // 6 + 1, size[0] // 6 + 1), dtype=np.float32) * np.float32(0.011)
+    fine = rng.standard_normal((size[1], size[0]), dtype=np.float32) * np.float32(0.0065)
+    slow = rng.standard_normal((size[1] // 6 + 1, size[0] // 6 + 1), dtype=np.float32) * np.float32(0.006)
     mottled = np.asarray(Image.fromarray(slow).resize(size, Image.Resampling.BICUBIC), dtype=np.float32)
     return (fine + mottled)[:, :, None]

@@ -50,7 +50,8 @@ WEATHERS: dict[str, str] = {
     "storm": "storm stormy thunder lightning tempest gale hurricane sturm orage tormenta буря гроза عاصفة 嵐 暴风雨",
     "rain": "rain rainy raining drizzle shower downpour wet regen pluie lluvia дождь مطر 雨",
     "snow": "snow snowy snowing blizzard frost ice winter schnee neige nieve снег ثلج 雪",
-    "fog": "fog foggy mist misty haze smoke nebel brouillard niebla туман ضباب 霧 雾",
+    "mist": "mist misty haze hazy",
+    "fog": "fog foggy smoke nebel brouillard niebla туман ضباب 霧 雾",
     "wind": "wind windy breeze breezy gust wehend vent viento ветер ريح 風 风",
     "cloudy": "cloudy clouds overcast cloud wolken nuages nubes облака тучи غيوم 雲 曇 云",
     "clear": "clear sunny bright cloudless fine starry ясно صاف 晴",
@@ -126,4 +127,5 @@ THINGS: dict[str, str] = {
     "fish": "fish fishes",
     "star": "star",
     "leaf": "leaf leaves",
+    "hull": "hull keel prow",
 }

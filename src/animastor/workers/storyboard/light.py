@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from animastor.workers.storyboard.colour import RGB, darker, greyer, lighter, mix, rgb, times
 
 TIMES = ("dawn", "day", "golden", "dusk", "night")
-WEATHERS = ("clear", "cloudy", "rain", "storm", "snow", "fog", "wind")
+WEATHERS = ("clear", "cloudy", "rain", "storm", "snow", "fog", "mist", "wind")
 MOODS = ("calm", "warm", "hopeful", "gloomy", "tense", "magic")
 
 
@@ -137,6 +137,11 @@ def _fog(light: Light) -> Light:
     )  # fmt: skip
 
 
+def _mist(light: Light) -> Light:
+    """Thin mist: it softens what is far and lies low, and lets the colours of the sky through."""
+    return replace(light, weather="mist", thickness=min(0.92, light.thickness + 0.12), fog=0.3)
+
+
 def _wind(light: Light) -> Light:
     return replace(light, weather="wind")
 
@@ -147,6 +152,7 @@ _WEATHERS = {
     "storm": _storm,
     "snow": _snow,
     "fog": _fog,
+    "mist": _mist,
     "wind": _wind,
 }
 

@@ -23,6 +23,7 @@ class Glow:
     radius: float
     colour: RGB
     strength: float = 1.0
+    near: bool = False  # it shines before the figures, not only behind them
 
 
 @dataclass(slots=True)
@@ -38,12 +39,21 @@ class Scene:
     horizon: float
     ground: float
     glows: list[Glow] = field(default_factory=list)
+    cover: Image.Image | None = None  # where figures stand before the lights: a mask over the whole picture
 
-    def shine(self, x: float, y: float, radius: float, colour: RGB = (255, 190, 110), strength: float = 1.0) -> None:
+    def shine(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        colour: RGB = (255, 190, 110),
+        strength: float = 1.0,
+        near: bool = False,
+    ) -> None:
         """Light a lamp at a point of the scene."""
         px, py = self.canvas.pixel(x, y)
         unit, zoom = self.canvas.unit, self.canvas.view.zoom
-        self.glows.append(Glow((px / unit, py / unit), radius * zoom, colour, strength))
+        self.glows.append(Glow((px / unit, py / unit), radius * zoom, colour, strength / zoom**0.8, near))
 
 
 def paint_sky(scene: Scene) -> None:
@@ -123,7 +133,7 @@ def _clouds(scene: Scene, disc: Point) -> None:
         canvas.veil(colour, np.asarray(soft, dtype=np.float32) / 255 * share)
 
 
-_AMOUNT = {"clear": 4, "wind": 7, "cloudy": 11, "rain": 14, "storm": 15, "snow": 9, "fog": 0}
+_AMOUNT = {"clear": 4, "wind": 7, "cloudy": 11, "rain": 14, "storm": 15, "snow": 9, "fog": 0, "mist": 3}
 
 
 def _cloud_colours(light: Light) -> tuple[RGB, RGB, float]:

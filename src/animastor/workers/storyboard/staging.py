@@ -54,10 +54,10 @@ class Framing:
 
 
 FRAMINGS = {
-    "establishing": Framing(1.0, 0.0, 0.055, 0.0, feet=True),
-    "wide": Framing(1.0, 0.0, 0.118, 0.0, feet=True),
-    "group": Framing(1.06, 0.0, 0.125, 0.0, feet=True),
-    "full": Framing(1.12, 0.0, 0.150, 0.0, feet=True),
+    "establishing": Framing(1.0, 0.0, 0.070, 0.0, feet=True),
+    "wide": Framing(1.0, 0.0, 0.138, 0.0, feet=True),
+    "group": Framing(1.06, 0.0, 0.140, 0.0, feet=True),
+    "full": Framing(1.12, 0.0, 0.165, 0.0, feet=True),
     "two-shot": Framing(1.30, 0.0035, 0.27, 0.15),
     "medium": Framing(1.35, 0.0035, 0.29, 0.14),
     "close-up": Framing(1.80, 0.0075, 0.56, 0.12),
@@ -71,8 +71,10 @@ def framing_of(board: Board) -> Framing:
     framing = FRAMINGS.get(board.shot, FRAMINGS["wide"])
     people = len(board.actors)
     room = board.size[0] / min(board.size)
-    if not framing.feet and framing.head and people > 1:
-        widest = 0.62 * room / (people * 2.1)
+    if not framing.feet and framing.head and people > 3:
+        framing = FRAMINGS["group"]
+    elif not framing.feet and framing.head and people > 1:
+        widest = 0.62 * room / (people * 1.65)
         framing = replace(framing, head=min(framing.head, max(widest, 0.11)))
     if framing.feet and people > 4:
         framing = replace(framing, head=min(framing.head, 0.55 * room / (people * 1.25)))
@@ -81,13 +83,21 @@ def framing_of(board: Board) -> Framing:
 
 def view_of(board: Board, stage: Stage, framing: Framing, horizon: float) -> View:
     """The zoom of the setting about a point that keeps its landmark and its horizon in the picture."""
-    if framing.zoom == 1.0:
-        return View()
+    if framing.feet:
+        return _wide_view(board, stage, framing, horizon)
     sideways = 0.5 + (0.16 if board.seed % 2 else -0.16) * min(1.0, framing.zoom - 1.0)
     if not board.actors:
         sideways = 0.5
     focus = (stage.width * sideways, horizon - 0.02)
     return View(framing.zoom, focus, (stage.middle, horizon + 0.02 * framing.zoom))
+
+
+def _wide_view(board: Board, stage: Stage, framing: Framing, horizon: float) -> View:
+    """A wide shot comes a little nearer from unit to unit, and moves aside, so that no two are quite the same."""
+    zoom = framing.zoom * (1.0, 1.07, 1.14)[board.seed % 3]
+    slack = (zoom - 1.0) / zoom * stage.width / 2
+    focus = stage.middle + slack * (0.9 if board.seed // 3 % 2 else -0.9)
+    return View(zoom, (focus, horizon), (stage.middle, horizon))
 
 
 def place(board: Board, stage: Stage, framing: Framing, ground: float) -> list[Placed]:
@@ -104,9 +114,9 @@ def place(board: Board, stage: Stage, framing: Framing, ground: float) -> list[P
 
 def _spread(actors: list[Actor], stage: Stage, framing: Framing) -> list[float]:
     """Where figures stand from left to right: people spaced by their width, one alone off the middle."""
-    if len(actors) == 1:
-        way = actors[0].side or (-1 if sum(actors[0].traits.id.encode()) % 2 else 1)
-        return [stage.middle + way * stage.width * (0.10 if not framing.feet else 0.08)]
+    people = [actor for actor in actors if actor.traits.species == "person"]
+    if len(actors) == 1 or (len(people) == 1 and not framing.feet):
+        return _one_and_animals(actors, stage, framing)
     widths = [_width(actor) * framing.head for actor in actors]
     gap = framing.head * (0.55 if framing.feet else 0.10)
     total = sum(widths) + gap * (len(actors) - 1)
@@ -117,6 +127,19 @@ def _spread(actors: list[Actor], stage: Stage, framing: Framing) -> list[float]:
     for width in widths:
         xs.append(x + width * squeeze / 2)
         x += (width + gap) * squeeze
+    return xs
+
+
+def _one_and_animals(actors: list[Actor], stage: Stage, framing: Framing) -> list[float]:
+    """One off the middle, animals beside."""
+    xs, aside = [], 0
+    for actor in actors:
+        way = actor.side or (-1 if sum(actor.traits.id.encode()) % 2 else 1)
+        if len(actors) == 1 or actor.traits.species == "person":
+            xs.append(stage.middle + way * stage.width * (0.08 if framing.feet else 0.09))
+        else:
+            xs.append(stage.middle + (-1 if aside % 2 else 1) * stage.width * 0.3)
+            aside += 1
     return xs
 
 
@@ -160,14 +183,32 @@ def _turned(actors: list[Actor], xs: list[float], stage: Stage) -> list[Actor]:
 
 
 def _placed(actor: Actor, x: float, stage: Stage, framing: Framing, ground: float, everyone: list[Actor]) -> Placed:
-    head = framing.head * stage.floor
+    head = min(framing.head * stage.floor, 0.50 * stage.width / size_of(actor))
     if framing.feet:
-        return Placed(actor, x, ground, head)
+        nearer = 0.0 if actor.traits.species == "person" else 0.018
+        return Placed(actor, x, ground + nearer, head)
+    if actor.traits.species != "person":
+        return _close_animal(actor, x, stage, head, alone=len(everyone) == 1)
     tallest = max(height_of(other) for other in everyone)
-    top = framing.top * stage.floor
-    own = height_of(actor)
+    own, size = height_of(actor), size_of(actor)
+    if sum(other.traits.species == "person" for other in everyone) == 1:
+        # One alone fills the frame down to its lower edge, however small they are.
+        head *= min(1.6, max(1.0, (stage.height + 0.02 - framing.top * stage.floor) / (own * head)))
     # Of people of different height the small ones are lifted a little, so that a close frame holds every face.
     drop = (tallest - own) * head * (0.62 if len(everyone) > 1 else 0.0)
-    foot = top + drop + own * head
-    lowest = stage.floor + head * (own - 1.35 * size_of(actor))
-    return Placed(actor, x, min(foot, lowest), head)
+    foot = framing.top * stage.floor + drop + own * head
+    # Their feet are below the picture, unless that would hide a chin behind the text.
+    lowest = stage.floor - 0.035 + head * (own - 1.06 * size)
+    return Placed(actor, x, min(max(foot, stage.height + 0.02), lowest), head)
+
+
+def _close_animal(actor: Actor, x: float, stage: Stage, head: float, alone: bool) -> Placed:
+    """An animal in a close frame: alone it fills it; with people it sits at the very front, before the picture."""
+    size = size_of(actor)
+    if not alone:
+        side = -1 if x < stage.middle else 1
+        return Placed(actor, stage.middle + side * stage.width * 0.35, stage.height * 0.985, head * 1.3)
+    share, foot = {"leap": (0.25, 0.74), "walk": (0.28, 0.90), "sleep": (0.38, 0.76)}.get(
+        actor.pose.stance, (0.40, 1.10)
+    )
+    return Placed(actor, x, foot * stage.floor, share * stage.floor / size)

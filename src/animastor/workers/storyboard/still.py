@@ -28,6 +28,9 @@ def draw_detail(board: Board, stage: Stage, scene: Scene) -> None:
     table = y + size * 0.44
     if main not in HANGING:
         _water(scene, stage, table) if afloat else _surface(board, scene, stage, table)
+    if "hull" in known and main != "hull":
+        side = stage.width * 0.86
+        _lay(scene, "hull", side, y - size * 0.08, size * 1.25)
     _lay(scene, main, x, y, size)
     if afloat:
         _ripples(scene, x, table, size)
@@ -91,7 +94,9 @@ def _lay(scene: Scene, name: str, x: float, y: float, size: float) -> None:
 
     sprite = cut_out(draw, size * canvas.unit, 1.0)
     shown = lit(sprite, scene.light, size * canvas.unit, 1.0, 0.5)
-    at = (x * canvas.unit - sprite.foot[0], (y + size * 0.5) * canvas.unit - sprite.foot[1])
+    at = (x * canvas.unit - shown.foot[0], (y + size * 0.5) * canvas.unit - shown.foot[1])
+    if name not in FLOATING | HANGING | {"hull"}:
+        at = (at[0], (y + size * 0.46) * canvas.unit - shown.image.height)  # it stands on the table, however low it is
     if name not in FLOATING | HANGING:
         _shadow(scene, x, y + size * 0.42, size)
     canvas.lay(shown.image, shown.mask, at)

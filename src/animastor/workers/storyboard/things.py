@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from animastor.workers.storyboard.canvas import Canvas
 from animastor.workers.storyboard.colour import RGB, darker, lighter, rgb, veiled
-from animastor.workers.storyboard.figures.head import Pen
+from animastor.workers.storyboard.figures.pen import Pen
 from animastor.workers.storyboard.geometry import Point, arc
 
 FLAME = rgb("#ffd98a")
@@ -109,6 +109,10 @@ def _basket(pen: Pen, tone: RGB) -> None:
     for x, r, c in ((-0.2, 0.2, tone), (0.2, 0.22, lighter(tone, 0.1)), (0.0, 0.22, darker(tone, 0.12))):
         pen.oval(x, -0.06, r, r, c)
         pen.line([(x - r * 0.8, -0.1), (x, -0.2), (x + r * 0.8, -0.1)], 0.02, lighter(c, 0.3))
+    _cane(pen, cane)
+
+
+def _cane(pen: Pen, cane: RGB) -> None:
     pen.blob([(-0.5, 0.0), (-0.40, 0.42), (0.40, 0.42), (0.5, 0.0), (0, 0.06)], cane)
     for row in range(3):
         y = 0.10 + 0.11 * row
@@ -116,6 +120,20 @@ def _basket(pen: Pen, tone: RGB) -> None:
             x = -0.40 + 0.115 * k + 0.05 * (row % 2)
             pen.line([(x, y), (x + 0.05, y + 0.03)], 0.035, lighter(cane, 0.25) if k % 2 else darker(cane, 0.2))
     pen.line([(-0.5, 0.0), (0, 0.07), (0.5, 0.0)], 0.07, darker(cane, 0.12))
+
+
+def _nest(pen: Pen, _: RGB) -> None:
+    """A basket without anything in it, for what lies in it to be drawn behind."""
+    _cane(pen, rgb("#b3834f"))
+
+
+def _hull(pen: Pen, _: RGB) -> None:
+    tone = rgb("#3f6f86")
+    pen.blob([(-0.34, -0.5), (0.7, -0.62), (0.7, 0.5), (-0.02, 0.5), (-0.24, 0.1)], tone)
+    pen.blob([(-0.2, 0.1), (0.7, 0.0), (0.7, 0.5), (-0.02, 0.5)], veiled(darker(tone, 0.5), 0.5))
+    pen.line([(-0.36, -0.5), (0.2, -0.56), (0.72, -0.6)], 0.09, lighter(tone, 0.5))
+    for k in range(3):
+        pen.line([(-0.28 + 0.07 * k, -0.28 + 0.2 * k), (0.7, -0.36 + 0.2 * k)], 0.014, darker(tone, 0.35))
 
 
 def _cup(pen: Pen, _: RGB) -> None:
@@ -464,7 +482,7 @@ THINGS: dict[str, Callable[[Pen, RGB], None]] = {
     "bread": _bread, "bottle": _bottle, "box": _box, "sword": _sword, "map": _map, "bell": _bell, "feather": _feather,
     "shell": _shell, "coin": _coin, "ring": _ring, "boots": _boots, "hat": _hat, "hand": _hand, "door": _door,
     "window": _window, "fire": _fire, "umbrella": _umbrella, "egg": _egg, "mirror": _mirror, "fish": _fish,
-    "star": _star, "leaf": _leaf, "thread": _thread,
+    "star": _star, "nest": _nest, "hull": _hull, "leaf": _leaf, "thread": _thread,
 }  # fmt: skip
 FLOATING = frozenset({"paper boat"})  # lies on water rather than on a table
 HANGING = frozenset({"door", "window"})  # has no shadow below it

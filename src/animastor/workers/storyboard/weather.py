@@ -14,7 +14,7 @@ from animastor.workers.storyboard.light import Light
 
 def paint_air(canvas: Canvas, light: Light, rng: Random, before: bool) -> None:
     """Weather behind (`before` is false) or before the figures; that before them is thinner and larger."""
-    if light.fog > 0.2:
+    if light.fog > 0.15:
         drifts(canvas, light, rng, light.fog * (0.55 if before else 0.9), 0.62 if before else 0.50)
     if light.weather in ("rain", "storm"):
         _rain(canvas, light, rng, 90 if before else 170, 1.7 if before else 1.0)

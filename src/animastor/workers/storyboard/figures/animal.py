@@ -1,13 +1,12 @@
-"""Animals: sitting, curled up asleep, or leaping; birds and owls upright. One unit is the height of the animal's head."""
+"""Animals: sitting, curled up asleep, or leaping; birds and owls upright. One unit is the height of a head."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from animastor.workers.storyboard.canvas import Canvas
 from animastor.workers.storyboard.colour import RGB, darker, lighter, mix, rgb, veiled
-from animastor.workers.storyboard.figures.head import INK, Pen
+from animastor.workers.storyboard.figures.pen import INK, Pen
 from animastor.workers.storyboard.figures.pose import Pose
 from animastor.workers.storyboard.figures.traits import Traits
 from animastor.workers.storyboard.geometry import Point
@@ -253,7 +252,7 @@ def _animal_head(pen: Pen, who: Traits, kind: Kind, pose: Pose) -> Point:
         pale,
     )
     for side in (-1, 1):
-        _animal_eye(pen, who, pose, t + side * 0.235, side)
+        _animal_eye(pen, who, pose, t + side * 0.235)
     nose_y = 0.12 + kind.muzzle * 0.3
     pen.blob(
         [(t * 1.8 - 0.085, nose_y - 0.04), (t * 1.8 + 0.085, nose_y - 0.04), (t * 1.8, nose_y + 0.06)],
@@ -289,7 +288,7 @@ def _animal_head(pen: Pen, who: Traits, kind: Kind, pose: Pose) -> Point:
     return pen.at(*mouth)
 
 
-def _animal_eye(pen: Pen, who: Traits, pose: Pose, x: float, side: int) -> None:
+def _animal_eye(pen: Pen, who: Traits, pose: Pose, x: float) -> None:
     if pose.face in ("asleep", "happy"):
         bend = 0.05 if pose.face == "asleep" else -0.05
         pen.line([(x - 0.1, -0.02), (x, -0.02 + bend), (x + 0.1, -0.02)], 0.032, INK, 0.022)
@@ -300,7 +299,6 @@ def _animal_eye(pen: Pen, who: Traits, pose: Pose, x: float, side: int) -> None:
     slim = 0.035 if who.species in ("cat", "fox") and pose.face != "amazed" else 0.07
     pen.oval(x + pose.turn * 0.02, -0.03, slim, 0.10, INK)
     pen.oval(x + 0.035, -0.075, 0.03, 0.03, rgb("#ffffff"))
-    del side
 
 
 def _wings(canvas: Canvas, who: Traits) -> None:
@@ -360,8 +358,3 @@ def _bird(canvas: Canvas, who: Traits, pose: Pose) -> Point:
     canvas.shape([(bx - 0.08, -1.62), (bx + 0.08, -1.62), tip], beak)
     canvas.shape([(bx - 0.06, -1.55), (bx + 0.06, -1.55), (tip[0] * 0.9, tip[1] + gape)], darker(beak, 0.2))
     return tip
-
-
-def breath(phase: float) -> float:
-    """Half the height of a breath, for a phase in turns."""
-    return 0.5 * (1 - math.cos(math.tau * phase))

@@ -22,7 +22,6 @@ class Sprite:
     mask: Image.Image
     foot: Point
     mouth: Point
-    top: float  # y of the highest opaque pixel
     box: tuple[int, int, int, int]  # of what is opaque
 
 
@@ -35,7 +34,7 @@ def cut_out(draw: Callable[[Canvas], Point], head_px: float, heads: float, half_
     assert canvas.mask is not None
     box = canvas.mask.getbbox() or (0, 0, 1, 1)
     at = canvas.pixel(*mouth)
-    return Sprite(canvas.image, canvas.mask, canvas.pixel(0.0, 0.0), at, box[1], box)
+    return Sprite(canvas.image, canvas.mask, canvas.pixel(0.0, 0.0), at, box)
 
 
 def lit(
@@ -43,9 +42,10 @@ def lit(
 ) -> Sprite:
     """The cut-out under the light; `toward` is -1 when the key light is on the left, 1 on the right.
 
-    Multiplied by the light's tint, darker to the feet and on the far side, with a rim of the key's colour.
+    What is returned is cropped to what is opaque: multiplied by the light's tint, darker to the feet and on the far
+    side, with a rim of the key's colour.
     """
-    left, top, right, low = sprite.box
+    left, top, _, low = sprite.box
     picture, mask = sprite.image.crop(sprite.box), sprite.mask.crop(sprite.box)
     tint = np.asarray([0.42 + 0.58 * part for part in light.tint], np.float32)
     falling = np.linspace(1.04, 0.84, low - top, dtype=np.float32)[:, None, None]
@@ -56,13 +56,15 @@ def lit(
     picture.paste((22, 16, 44), (0, 0), shade.point(lambda v: v * 0.34))
     glow = _edge(mask, (round(-toward * step), step), head_px * 0.018)
     picture.paste(key or light.key, (0, 0), glow.point(lambda v: v * rim))
-    image = sprite.image.copy()
-    image.paste(picture, (left, top))
-    return Sprite(image, sprite.mask, sprite.foot, sprite.mouth, sprite.top, sprite.box)
+    foot, mouth = ((x - left, y - top) for x, y in (sprite.foot, sprite.mouth))
+    return Sprite(picture, mask, foot, mouth, (0, 0, *picture.size))
 
 
 def _edge(mask: Image.Image, shift: tuple[int, int], blur: float) -> Image.Image:
-    """The part of a shape that a copy of it, shifted, leaves uncovered; softened."""
-    moved = Image.new("L", mask.size, 0)
-    moved.paste(mask, shift)
-    return ImageChops.subtract(mask, moved).filter(ImageFilter.GaussianBlur(blur))
+    """The part of a shape that a copy of it, shifted, leaves uncovered; softened (coarsely, when large)."""
+    coarse = max(1, int(blur / 2.5))
+    small = mask.reduce(coarse) if coarse > 1 else mask
+    moved = Image.new("L", small.size, 0)
+    moved.paste(small, (round(shift[0] / coarse), round(shift[1] / coarse)))
+    soft = ImageChops.subtract(small, moved).filter(ImageFilter.GaussianBlur(blur / coarse))
+    return soft.resize(mask.size, Image.Resampling.BILINEAR) if coarse > 1 else soft

@@ -15,8 +15,10 @@ from typing import Any, TypeVar
 from animastor.workers.storyboard.colour import RGB, mix, rgb
 from animastor.workers.storyboard.figures.wardrobe import (
     ANIMALS,
+    BOYS,
     COLOURS,
     GARMENTS,
+    GIRLS,
     HAIR_COLOURS,
     HAIR_STYLES,
     HATS,
@@ -70,101 +72,52 @@ def traits_of(person: Mapping[str, Any]) -> Traits:
     return _dressed(_faced(bodied, looks, rng), str(person["clothes"]).casefold(), rng)
 
 
-def _by_chance(rng: Random, own: str, name: str) -> Traits:
-    tops = (
-        rgb("#b5473f"),
-        rgb("#3f6f8f"),
-        rgb("#d29b3c"),
-        rgb("#55805a"),
-        rgb("#7b5a8f"),
-        rgb("#c77a52"),
-        rgb("#4d5d86"),
+_TOPS = tuple(
+    map(
+        rgb,
+        ("#b5473f", "#3f6f8f", "#d29b3c", "#55805a", "#7b5a8f", "#c77a52", "#4d5d86", "#8a3f55", "#6f8a3f", "#4f8f8a"),
     )
-    top = rng.choice(tops)
+)
+_SHOES = (rgb("#4b3a33"), rgb("#3a3a46"), rgb("#6b4630"))
+
+
+def _by_chance(rng: Random, own: str, name: str) -> Traits:
+    top = rng.choice(_TOPS)
     return Traits(
-        id=own, name=name, species="person", age="adult", feminine=rng.random() < 0.5, heads=4.7, head=1.0, bulk=1.0,
-        skin=rng.choice(SKINS[:5]), hair=rng.choice(list(HAIR_COLOURS.values())[:6]), hair_style="", beard="",
-        glasses=rng.random() < 0.12, freckles=rng.random() < 0.15, garment="", top=top, bottom=mix(top, rgb("#2d2f45"), 0.6),
-        shoes=rng.choice((rgb("#4b3a33"), rgb("#3a3a46"), rgb("#6b4630"))), accent=rng.choice([c for c in tops if c != top]),
-        scarf=None, shawl=None, apron=False, collar=None, stripes=None, hat="", hat_colour=rgb("#3c4052"),
-        eyes=rgb("#2b2230"),
+        id=own, name=name, species="person", age="adult", feminine=_sounds_feminine(name, rng), heads=4.7, head=1.0,
+        bulk=1.0, skin=rng.choice(SKINS[:5]), hair=rng.choice(list(HAIR_COLOURS.values())[:7]), hair_style="", beard="",
+        glasses=rng.random() < 0.12, freckles=rng.random() < 0.15, garment="", top=top,
+        bottom=mix(top, rgb("#2d2f45"), 0.6), shoes=rng.choice(_SHOES),
+        accent=rng.choice([tone for tone in _TOPS if tone != top]), scarf=None, shawl=None, apron=False, collar=None,
+        stripes=None, hat="", hat_colour=rgb("#3c4052"), eyes=rgb("#2b2230"),
     )  # fmt: skip
 
 
-_FEMININE = frozenset(
-    [
-        "girl",
-        "woman",
-        "lady",
-        "mother",
-        "grandmother",
-        "granny",
-        "nan",
-        "nana",
-        "aunt",
-        "sister",
-        "queen",
-        "princess",
-        "daughter",
-        "wife",
-        "widow",
-        "she",
-        "her",
-        "mrs",
-        "miss",
-        "ms",
-        "witch",
-        "maid",
-        "madam",
-        "herself",
-    ]
+def _sounds_feminine(name: str, rng: Random) -> bool:
+    """A guess from the first name, where it is a common one; else by its ending; else by chance."""
+    first = next(iter(words_of(name)), "")
+    chance = rng.random() < 0.5
+    if first in GIRLS or first in BOYS:
+        return first in GIRLS
+    return True if len(first) > 2 and first[-1] in "aàäа" else chance
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FEMININE = _words(
+    "girl woman lady mother grandmother granny nan nana aunt sister queen princess daughter wife widow she her mrs "
+    "miss ms witch maid madam herself"
 )
-_MASCULINE = frozenset(
-    [
-        "boy",
-        "man",
-        "gentleman",
-        "father",
-        "grandfather",
-        "grandpa",
-        "grandad",
-        "uncle",
-        "brother",
-        "king",
-        "prince",
-        "son",
-        "husband",
-        "he",
-        "his",
-        "him",
-        "mr",
-        "sir",
-        "monk",
-        "wizard",
-        "himself",
-        "fisherman",
-        "captain",
-    ]
+_MASCULINE = _words(
+    "boy man gentleman father grandfather grandpa grandad uncle brother king prince son husband he his him mr sir monk "
+    "wizard himself fisherman captain"
 )
-_CHILD = frozenset("child girl boy kid little small baby toddler schoolboy schoolgirl young daughter son".split())  # noqa: SIM905
-_OLD = frozenset(
-    [
-        "old",
-        "elderly",
-        "aged",
-        "ancient",
-        "grandmother",
-        "granny",
-        "nan",
-        "nana",
-        "grandfather",
-        "grandpa",
-        "grandad",
-        "wrinkled",
-        "lined",
-    ]
-)
-_GROWN = frozenset("man woman lady adult mother father captain".split())  # noqa: SIM905
+_CHILD = _words("child girl boy kid little small baby toddler schoolboy schoolgirl young daughter son")
+_OLD = _words("old elderly aged ancient grandmother granny nan nana grandfather grandpa grandad wrinkled lined")
+_GROWN = _words("man woman lady adult mother father captain")
+_NOT_ONLY_HUMAN = _words("small little young old her his she he")
 
 
 def _body(base: Traits, words: Sequence[str], looks: str) -> Traits:
@@ -224,12 +177,17 @@ def _faced(base: Traits, looks: str, rng: Random) -> Traits:
 
 
 ANIMAL_COLOURS = {
-    "cat": rgb("#8d8a88"), "dog": rgb("#a9793f"), "fox": rgb("#d2682e"), "rabbit": rgb("#b59a80"), "mouse": rgb("#9a938f"),
-    "bear": rgb("#7a5236"), "wolf": rgb("#7d828c"), "bird": rgb("#46536e"), "owl": rgb("#8d6b4a"), "horse": rgb("#8a5a3a"),
-    "goat": rgb("#e2dccf"), "frog": rgb("#6a9a4a"), "dragon": rgb("#4f8a6a"),
+    animal: rgb(code)
+    for animal, code in {
+        "cat": "#8d8a88", "dog": "#a9793f", "fox": "#d2682e", "rabbit": "#b59a80", "mouse": "#9a938f",
+        "bear": "#7a5236", "wolf": "#7d828c", "bird": "#46536e", "owl": "#8d6b4a", "horse": "#8a5a3a",
+        "goat": "#e2dccf", "frog": "#6a9a4a", "dragon": "#4f8a6a",
+    }.items()
 }  # fmt: skip
-_SKIN_WORDS = (("pale", 0), ("fair", 1), ("tanned", 3), ("tan", 3), ("olive", 3), ("weathered", 3), ("brown skin", 4),
-               ("brown-skinned", 4), ("dark skin", 5), ("dark-skinned", 5), ("black skin", 5), ("ebony", 5))  # fmt: skip
+_SKIN_WORDS = (
+    ("pale", 0), ("fair", 1), ("tanned", 3), ("tan", 3), ("olive", 3), ("weathered", 3), ("brown skin", 4),
+    ("brown-skinned", 4), ("dark skin", 5), ("dark-skinned", 5), ("black skin", 5), ("ebony", 5),
+)  # fmt: skip
 
 
 def _beard(looks: str, base: Traits, rng: Random) -> str:
@@ -244,7 +202,7 @@ def _beard(looks: str, base: Traits, rng: Random) -> str:
         return "stubble"
     if base.feminine or base.age == "child" or looks:
         return ""
-    return rng.choice(("", "", "moustache", "full"))
+    return rng.choice(("", "", "", "moustache", "full"))
 
 
 def _dressed(base: Traits, clothes: str, rng: Random) -> Traits:
@@ -274,21 +232,22 @@ _BODY_GARMENTS = ("coat", "dress", "jersey", "shirt", "suit", "robe")
 
 
 def _with_extra(worn: Traits, kind: str, clause: str, colour: RGB | None) -> Traits:
-    if kind == "scarf":
-        return replace(worn, scarf=colour or worn.accent)
-    if kind == "shawl":
-        return replace(worn, shawl=colour or worn.accent)
-    if kind == "apron":
+    """Everything that is not the main garment: the field it sets, and its colour when the clause names none."""
+    field, default = _EXTRAS.get(kind, ("", None))
+    if field == "apron":
         return replace(worn, apron=True)
-    if kind == "shoes":
-        return replace(worn, shoes=colour or worn.shoes)
-    if kind == "legs":
-        return replace(worn, bottom=colour or worn.bottom)
-    if kind == "collar":
-        return replace(worn, collar=colour or rgb("#f2ece0"))
+    if field:
+        usual = default or (getattr(worn, field) or worn.accent)
+        return replace(worn, **{field: colour or usual})  # type: ignore[arg-type]
     if any(re.search(rf"\b{word}", clause) for word, _ in HATS):
         return replace(worn, hat_colour=colour or worn.hat_colour)
     return worn
+
+
+_EXTRAS: dict[str, tuple[str, RGB | None]] = {
+    "scarf": ("scarf", None), "shawl": ("shawl", None), "apron": ("apron", None), "shoes": ("shoes", None),
+    "legs": ("bottom", None), "collar": ("collar", rgb("#f2ece0")),
+}  # fmt: skip
 
 
 def _colour_near(text: str, noun: str, table: Mapping[str, RGB]) -> RGB | None:

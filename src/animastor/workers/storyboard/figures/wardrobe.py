@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables
 """The words of passports: colours, hair, hats, garments, animals, and what each means to the brush."""
 
 from __future__ import annotations
@@ -65,3 +66,25 @@ ANIMALS = {
     "robin": "bird", "duck": "bird", "goose": "bird", "owl": "owl", "horse": "horse", "pony": "horse", "donkey": "horse",
     "goat": "goat", "frog": "frog", "toad": "frog", "dragon": "dragon",
 }  # fmt: skip
+
+GIRLS = frozenset(
+    (
+        "alice", "agnes", "amy", "ann", "anne", "beth", "betty", "carol", "catherine", "charlotte", "chloe", "claire",
+        "daisy", "diane", "dorothy", "edith", "eleanor", "elizabeth", "ellen", "emily", "esther", "eve", "evelyn",
+        "florence", "grace", "harriet", "hazel", "helen", "irene", "iris", "isabel", "ivy", "jane", "janet", "jean",
+        "jill", "joan", "joy", "judith", "kate", "katherine", "lily", "lisbeth", "louise", "lucy", "mabel", "madeleine",
+        "margaret", "marie", "mary", "may", "meg", "mildred", "millicent", "nancy", "nell", "phyllis", "polly", "rose",
+        "rosemary", "ruby", "ruth", "sarah", "sophie", "sue", "susan", "violet", "winifred", "wren", "zoe",
+    )
+)  # fmt: skip
+BOYS = frozenset(
+    (
+        "adam", "albert", "alexander", "alfred", "andrew", "arthur", "ben", "benjamin", "bertie", "bill", "bob",
+        "charles", "charlie", "daniel", "david", "edward", "elijah", "eric", "ernest", "francis", "frank", "fred",
+        "frederick", "george", "gilbert", "harold", "harry", "henry", "hugh", "isaac", "jack", "jacob", "james",
+        "jeremy", "jim", "joe", "john", "jonah", "joseph", "joshua", "luca", "luke", "mark", "martin", "matthew",
+        "michael", "mickey", "ned", "nicholas", "noah", "oliver", "oscar", "patrick", "paul", "peter", "philip",
+        "ralph", "richard", "robert", "roger", "sam", "samuel", "simon", "stanley", "stephen", "ted", "thomas", "tim",
+        "tom", "walter", "will", "william",
+    )
+)  # fmt: skip

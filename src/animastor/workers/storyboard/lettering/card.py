@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from animastor.workers.storyboard.colour import RGB, contrast, darker, lighter, mix, rgb
+from animastor.workers.storyboard.colour import RGB, contrast, darker, mix, rgb
 from animastor.workers.storyboard.geometry import Point
 from animastor.workers.storyboard.lettering.fonts import drawable, face, is_rtl, runs_of, width_of
 from animastor.workers.storyboard.lettering.wrapping import wrap
@@ -52,7 +52,7 @@ def lay_out(text: str, role: str, size: tuple[int, int], name: str = "", byline:
     width, height = size
     unit = min(width, height)
     room = width * SAFE * (0.80 if title else 1.0)
-    largest = {"title": 0.105, "chapter": 0.072}.get(role, 0.046 if width >= height else 0.05) * unit
+    largest = {"title": 0.092, "chapter": 0.066}.get(role, 0.046 if width >= height else 0.05) * unit
     limit = height * (0.42 if title else 0.33)
     letters = max(8.0, largest)
     while True:
@@ -73,12 +73,7 @@ def lay_out(text: str, role: str, size: tuple[int, int], name: str = "", byline:
 def _place(role: str, size: tuple[int, int], wide: float, tall: float) -> Box:
     width, height = size
     left = (width - wide) / 2
-    if role == "title":
-        top = height * 0.13
-    elif role == "chapter":
-        top = height * 0.16
-    else:
-        top = height * (0.5 + SAFE / 2) - tall
+    top = height * 0.105 if role == "title" else height * (0.5 + SAFE / 2) - tall
     return Box(left, top, left + wide, top + tall)
 
 
@@ -126,7 +121,14 @@ def _paper(image: Image.Image, card: Card, paper: RGB, mouth: Point | None) -> N
     stencil = stencil.reduce(2)
     shadow = stencil.filter(ImageFilter.GaussianBlur(card.size * 0.28)).point(lambda v: v * 0.42)
     image.paste((14, 10, 28), (area[0], area[1] + round(card.size * 0.14)), shadow)
-    image.paste(paper, area[:2], stencil.point(lambda v: v * 0.94))
+    edge = stencil.filter(ImageFilter.GaussianBlur(max(0.8, card.size / 40))).point(lambda v: min(255, v * 3))
+    image.paste(_rim(paper), area[:2], edge.point(lambda v: v * 0.55))
+    image.paste(paper, area[:2], stencil.point(lambda v: v * 0.95))
+
+
+def _rim(paper: RGB) -> RGB:
+    """A hair line round the paper, so that a dark bubble stands out at night."""
+    return mix(paper, rgb("#fbf0d8"), 0.55) if contrast(paper, INK) < 3 else darker(paper, 0.35)
 
 
 def _tail_foot(card: Card, mouth: Point) -> float:
@@ -199,13 +201,6 @@ def _line(pen: ImageDraw.ImageDraw, text: str, at: Point, size: int, ink: RGB, b
     for run in reversed(runs) if is_rtl(text) else runs:
         font = face(run.font, size, bold)
         direction = "rtl" if run.rtl else "ltr"
-        ascent, descent = font.getmetrics()
         base = y + size * 0.34
         pen.text((x, base), run.text, font=font, fill=ink, anchor="ls", direction=direction)
         x += font.getlength(run.text, direction=direction)
-        del ascent, descent
-
-
-def glow_of(colour: RGB) -> RGB:
-    """The light that a speaker's name colour throws."""
-    return lighter(colour, 0.4)

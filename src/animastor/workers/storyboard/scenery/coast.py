@@ -159,7 +159,7 @@ def lighthouse(scene: Scene) -> None:
 
 def river(scene: Scene) -> None:
     """A river from the hills, a stone bridge over it."""
-    canvas, light, rng = scene.canvas, scene.light, scene.rng
+    canvas, rng = scene.canvas, scene.rng
     paint_sky(scene)
     pieces.hills(scene, rgb("#7f9a86"), 0.8, scene.horizon + 0.01, 0.12)
     pieces.hills(scene, pieces.snowy(scene, rgb("#86a265")), 0.45, scene.horizon + 0.05, 0.07)
@@ -175,7 +175,6 @@ def river(scene: Scene) -> None:
     bridge_y = scene.horizon + 0.12
     pieces.water(scene, scene.horizon + 0.075, scene.ground - 0.03)
     _bridge(scene, canvas.width * 0.5, bridge_y)
-    bank = light.seen(pieces.snowy(scene, pieces.GRASS), 0.05)
     edge = [
         (canvas.left - 0.1, scene.ground - 0.06),
         (canvas.width * 0.3, scene.ground - 0.035),
@@ -184,7 +183,6 @@ def river(scene: Scene) -> None:
     ]
     pieces.band(scene, edge, pieces.snowy(scene, pieces.GRASS), 0.05)
     pieces.grass(scene, scene.ground - 0.03, 40, pieces.GRASS, 0.05)
-    del bank
 
 
 def _bridge(scene: Scene, x: float, foot: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from animastor.workers.storyboard.colour import RGB, darker, lighter, mix, rgb, veiled
+from animastor.workers.storyboard.colour import darker, lighter, rgb, veiled
 from animastor.workers.storyboard.geometry import arc
 from animastor.workers.storyboard.sky import Scene
 
@@ -348,8 +348,3 @@ def torch(scene: Scene, x: float, y: float, size: float) -> None:
     )
     _fire(scene, x, y + size * 0.05, size * 0.55)
     scene.shine(x, y - size * 0.2, size * 3.6, FIRE, 0.9)
-
-
-def tinted(colour: RGB, share: float) -> RGB:
-    """A cloth's colour, faded."""
-    return mix(colour, rgb("#d9cdb8"), share)
