@@ -11,15 +11,14 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from animastor.engine.reasons import JournalType, Reason
+from animastor.engine.reasons import Reason
 from animastor.engine.states import State
 from animastor.media.registry import Registry
-from animastor.storage import dependants, journal
 from animastor.storage.locking import lock_assets
 from animastor.storage.reuse import forget
 from animastor.storage.rows import Statement, fetch, run
 from animastor.storage.tally import refresh_tally
-from animastor.storage.waiting import reopen
+from animastor.storage.waiting import Reopening, reopen
 
 KEPT_S: Final = 7 * 86_400.0
 
@@ -155,12 +154,7 @@ def bytes_missing(connection: Connection, registry: Registry, checksums: Collect
 def _make_again(connection: Connection, registry: Registry, assets: list[int], gone: frozenset[str]) -> int:
     rows = fetch(connection, _READY_WITHOUT, assets=assets) if assets else ()
     concerned = [row for row in rows if not registry[row.media].merges or row.artifact in gone]
-    moved = reopen(
-        connection, [(row.id, State.READY, row.plan_seq, 0, str(Reason.ARTIFACT_MISSING)) for row in concerned]
+    why = str(Reason.ARTIFACT_MISSING)
+    return len(
+        reopen(connection, registry, (Reopening(row.id, State.READY, row.plan_seq, 0, why) for row in concerned))
     )
-    for state in (State.DIRTY, State.PENDING):
-        members = [(row.id, None, "") for row in moved if row.state == state]
-        journal.record(connection, JournalType.DIRTY, state, Reason.ARTIFACT_MISSING, members)
-    rested = [(row.scene_key, row.media) for row in moved if row.state == State.DIRTY]
-    dependants.raise_waiting(connection, registry, rested)
-    return len(moved)

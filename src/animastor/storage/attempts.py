@@ -11,15 +11,15 @@ from sqlalchemy import Connection
 from animastor.engine.backoff import backoff_s
 from animastor.engine.ports import Counted, Ended, PartFailure
 from animastor.engine.reasons import JournalType, Reason
-from animastor.engine.states import Outcome, State, Wait
+from animastor.engine.states import State, Wait
 from animastor.media.registry import Registry
 from animastor.protocol import MERGE, DispatchId, FailureType
-from animastor.storage import dependants, ends, journal
+from animastor.storage import journal
 from animastor.storage.failed import fail
 from animastor.storage.locking import lock_assets
 from animastor.storage.rows import Statement, fetch, now
 from animastor.storage.tally import refresh_tally
-from animastor.storage.waiting import step_back
+from animastor.storage.waiting import StepBack, step_back
 
 HELD_S: Final = 30.0  # back-off longer than this never holds a slot
 INFRA_FACTOR: Final = 3
@@ -227,18 +227,11 @@ def _wait(
     connection: Connection, registry: Registry, delayed: Sequence[Any], assets: dict[int, Any], moved: _Moved
 ) -> None:
     """Back-off never holds a slot for long: PENDING until the earliest part may start."""
-    why = Reason.WAITING_FOR_RETRY
     steps = [
-        (one.asset, assets[one.asset].dispatch_id, int(Wait.BACKOFF), 0.0, _starts(one), str(why)) for one in delayed
+        StepBack(one.asset, assets[one.asset].dispatch_id, Reason.WAITING_FOR_RETRY, Wait.BACKOFF, until=_starts(one))
+        for one in delayed
     ]
-    rows = step_back(connection, steps)
-    ended = ends.end(connection, Outcome.CANCELLED, [(row.id, row.dispatch_id, why) for row in rows])
-    for state in (State.PENDING, State.DIRTY):
-        members = [(row.id, row.dispatch_id, "") for row in rows if row.state == state]
-        journal.record(connection, JournalType.ROLLED_BACK, state, why, members)
-    rested = [(row.scene_key, row.media) for row in rows if row.state == State.DIRTY]
-    dependants.raise_followers(connection, registry, rested)
-    moved.ended.update({row.id: ended.get(row.id) for row in rows})
+    moved.ended.update({one.asset: one.ended for one in step_back(connection, registry, steps)})
 
 
 def _answer(failure: PartFailure, row: Any, judged: _Judged | None, moved: _Moved, at: float) -> Counted:

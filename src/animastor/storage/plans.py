@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from animastor.engine.ports import Ended, JobSource, PlanStored, StorePlan
 from animastor.engine.reasons import JournalType, Reason
-from animastor.engine.states import Outcome, PartState, State, Wait
+from animastor.engine.states import PartState, State, Wait
 from animastor.media.registry import Registry
-from animastor.protocol import DispatchId
-from animastor.storage import dependants, ends, journal
+from animastor.protocol import AssetId, DispatchId
+from animastor.storage import dependants, journal
 from animastor.storage.failed import fail
 from animastor.storage.locking import lock_assets
 from animastor.storage.planparts import HeldParts, distinct, job_source, write_parts
 from animastor.storage.ready import Finishing, finish
 from animastor.storage.rows import Statement, fetch
 from animastor.storage.tally import Tally, drop_tally, write_tally
-from animastor.storage.waiting import reopen, step_back
+from animastor.storage.waiting import Reopening, StepBack, reopen, step_back
 
 _BEFORE = Statement(
     "plan_before",
@@ -193,22 +194,13 @@ def _reopen_changed(connection: Connection, registry: Registry, items: Sequence[
         for item in items
         if (item.state is State.READY and not item.current) or (item.state is State.FAILED and item.changed)
     }
-    bits = {asset: _waiting(registry, item.before, item.plan) for asset, item in moving.items()}
-    rows = [(asset, item.state, item.plan.plan_seq, *bits[asset]) for asset, item in moving.items()]
-    left: list[tuple[int, str]] = []
-    rested: list[tuple[int, str]] = []
-    for row in reopen(connection, rows):
-        item = moving[row.id]
-        if item.state is State.FAILED:
-            left.append(item.scene_media)
-        item.state = State(row.state)
-        if item.state is State.DIRTY:
-            rested.append(item.scene_media)
-    for state in (State.DIRTY, State.PENDING):
-        members = [(asset, None, "") for asset, item in moving.items() if item.state is state]
-        journal.record(connection, JournalType.DIRTY, state, Reason.EDITED, members)
-    dependants.lift_readers(connection, registry, left)
-    dependants.raise_waiting(connection, registry, rested)
+    for rested in reopen(connection, registry, map(partial(_reopening, registry), moving.values())):
+        moving[AssetId(rested.asset)].state = rested.state
+
+
+def _reopening(registry: Registry, item: _Item) -> Reopening:
+    bits, why = _waiting(registry, item.before, item.plan)
+    return Reopening(item.plan.asset, item.state, item.plan.plan_seq, bits, why or Reason.EDITED)
 
 
 def _finish_whole(connection: Connection, registry: Registry, items: Sequence[_Item], reused: set[int]) -> None:
@@ -291,23 +283,13 @@ def _settle_waiting(connection: Connection, registry: Registry, items: Sequence[
 def _step_back(connection: Connection, registry: Registry, running: Sequence[_Item]) -> None:
     """A replan that waits ends the dispatch."""
     by_asset = {item.plan.asset: item for item in running}
-    waits = {item.plan.asset: _waiting(registry, item.before, item.plan) for item in running}
-    moved = step_back(
-        connection,
-        [
-            (asset, item.before.dispatch_id, waits[asset][0], 0.0, 0.0, waits[asset][1])
-            for asset, item in by_asset.items()
-        ],
-    )
-    ended = ends.end(connection, Outcome.CANCELLED, [(row.id, row.dispatch_id, waits[row.id][1]) for row in moved])
-    for row in moved:
-        by_asset[row.id].state, by_asset[row.id].ended = State(row.state), ended.get(row.id)
-    for state in (State.PENDING, State.DIRTY):
-        members = [(row.id, row.dispatch_id, waits[row.id][1]) for row in moved if row.state == state]
-        journal.record_each(connection, JournalType.ROLLED_BACK, state, members)
-    dependants.raise_followers(
-        connection, registry, [(row.scene_key, row.media) for row in moved if row.state == State.DIRTY]
-    )
+    steps = []
+    for item in running:
+        bits, why = _waiting(registry, item.before, item.plan)
+        steps.append(StepBack(item.plan.asset, item.before.dispatch_id, why, bits))
+    for rested in step_back(connection, registry, steps):
+        item = by_asset[AssetId(rested.asset)]
+        item.state, item.ended = rested.state, rested.ended
 
 
 def _fail_hopeless(connection: Connection, registry: Registry, pending: Iterable[_Item]) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from sqlalchemy import Connection
 
 from animastor.engine.ports import Ended, RollBack
 from animastor.engine.reasons import JournalType, Reason
-from animastor.engine.states import Outcome, State, Wait
+from animastor.engine.states import State, Wait
 from animastor.media.registry import Registry
 from animastor.protocol import AssetId, DispatchId
-from animastor.storage import dependants, ends, journal
+from animastor.storage import journal
 from animastor.storage.locking import lock_assets
 from animastor.storage.rows import Statement, fetch, run
 from animastor.storage.tally import refresh_tally
@@ -60,13 +59,10 @@ _PLACE = Statement(
 def roll_back(connection: Connection, registry: Registry, endings: Sequence[RollBack]) -> list[Ended | None]:
     """Cancel current dispatches. None where the dispatch had ended otherwise: `already_finalized`."""
     lock_assets(connection, (one.asset for one in endings))
-    moved = step_back(connection, [_step(one) for one in endings])
-    why = {(one.asset, one.dispatch_id): one.reason for one in endings}
-    ended = _end(connection, moved, why)
-    forced = [row.id for row in moved if why[row.id, row.dispatch_id] == Reason.FORCED]
-    forget_attempts(connection, forced)
-    rested = [(row.scene_key, row.media) for row in moved if row.state == State.DIRTY]
-    dependants.raise_followers(connection, registry, rested)
+    moved = step_back(connection, registry, [_step(one) for one in endings])
+    ended = {one.asset: one.ended for one in moved}
+    forced = {one.asset for one in endings if one.reason == Reason.FORCED}
+    forget_attempts(connection, forced & ended.keys())
     repeated = [one for one in endings if one.asset not in ended]
     if repeated:
         keys = [(one.asset, one.dispatch_id, one.reason) for one in repeated]
@@ -81,16 +77,7 @@ def _matching(ended: Ended | None, one: RollBack) -> Ended | None:
 
 def _step(one: RollBack) -> StepBack:
     bits = one.wait | (Wait.BACKOFF if one.delay_s > 0 else Wait(0))
-    return one.asset, one.dispatch_id, int(bits), one.delay_s, 0.0, one.reason
-
-
-def _end(connection: Connection, moved: Sequence[Any], why: dict[tuple[AssetId, DispatchId], str]) -> dict[int, Ended]:
-    reasons = [(row.id, row.dispatch_id, why[row.id, row.dispatch_id]) for row in moved]
-    ended = ends.end(connection, Outcome.CANCELLED, reasons)
-    for state in (State.PENDING, State.DIRTY):
-        members = [reason for row, reason in zip(moved, reasons, strict=True) if row.state == state]
-        journal.record_each(connection, JournalType.ROLLED_BACK, state, members)
-    return ended
+    return StepBack(one.asset, one.dispatch_id, one.reason, int(bits), one.delay_s)
 
 
 def forget_attempts(connection: Connection, assets: Collection[int]) -> None:
