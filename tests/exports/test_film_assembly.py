@@ -110,6 +110,7 @@ def test_film_has_its_streams_chapters_cover_and_tags(a_film: Path) -> None:
     marks = [(mark.title, round(mark.start, 3)) for mark in found.chapters]
     assert marks == [("Chapter; 0", 0.0), ("Chapter; 1", round(87 / 24, 3))]
     assert (found.tags["title"], found.tags["artist"]) == ("The Sea = #1", "A. Writer; B")
+    assert sum(stream.type == "data" for stream in found.streams) == 1  # the chapters, as a track
     data = a_film.read_bytes()
     assert data.index(b"moov") < data.index(b"mdat")
 

@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from animastor.exports.container import cover_arguments, cover_file, finished, language_code, marks, metadata_file
+from animastor.exports.container import (
+    LAYOUT,
+    cover_arguments,
+    cover_file,
+    finished,
+    language_code,
+    marks,
+    metadata_file,
+)
 from animastor.exports.film import CODER, bit_rate, sound_arguments
 from animastor.exports.model import About, Exported, ExportError, Mark, SceneMedia
 from animastor.exports.sound import Format, Piece, common_format, length, look, stream
@@ -51,5 +59,5 @@ def _arguments(folder: Path, form: Format, about: About, chapters: Sequence[Mark
         *(*CODER, "-b:a", bit_rate(form), "-metadata:s:a:0", f"language={language_code(about.language)}"),
         *(cover_arguments(0) if cover else ()),
         *("-metadata", "genre=Audiobook", "-metadata", "media_type=2"),  # 2: audiobook, in the tags of iTunes
-        *("-movflags", "+faststart", "-brand", "M4B ", "-f", "ipod"),
+        *(*LAYOUT, "-brand", "M4B ", "-f", "ipod"),
     ]

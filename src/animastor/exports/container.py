@@ -18,6 +18,9 @@ from animastor.exports.model import About, ExportError, Mark, SceneMedia
 from animastor.media.ffmpeg import Argument
 
 _AS_IS = {"JPEG": ".jpg", "PNG": ".png"}  # what MP4 holds as a cover
+# The index comes first, so that a player need not have the whole file. The timescale is named, because ffmpeg would
+# take one so fine that chapters overflow it, and leave out their track; 12,000 divides by the usual frame rates.
+LAYOUT = ("-movflags", "+faststart", "-movie_timescale", 12_000)
 _COVER_PIXELS = 1600  # of the longer side; players show it small
 
 # ISO 639-2/T codes, which MP4 wants, of the languages that books are written in.

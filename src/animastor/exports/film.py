@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from animastor.exports.container import (
+    LAYOUT,
     cover_arguments,
     cover_file,
     finished,
@@ -158,7 +159,7 @@ def _outputs(picture: _Picture, form: Format, about: About, track: Path | None, 
         *(*CODER, "-b:a", bit_rate(form), "-metadata:s:a:0", f"language={language}"),
         *(("-c:s", "mov_text", "-metadata:s:s:0", f"language={language}") if track else ()),
         *(cover_arguments(1) if cover else ()),
-        *("-metadata:s:v:0", f"language={language}", "-movflags", "+faststart", "-f", "mp4"),
+        *("-metadata:s:v:0", f"language={language}", *LAYOUT, "-f", "mp4"),
     ]
 
 
