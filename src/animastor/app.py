@@ -116,7 +116,7 @@ def compose_engine(
 
 
 def compose_worker(
-    hub: LocalHub,
+    hub: Hub,
     runner: Runner,
     backends: Backends,
     *,

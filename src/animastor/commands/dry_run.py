@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from animastor.app import DATABASE, Reading, reading
-from animastor.books.align import align
-from animastor.books.importers import load, source_key
+from animastor.books.align import align, source_key
+from animastor.books.importers import load
 from animastor.books.model import Book, Chapter, Scene
 from animastor.commands.errors import Exit
 from animastor.commands.importing import Wishes

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from animastor.books.align import align
+from animastor.books.align import align, source_key
 from animastor.books.errors import BookError, Reason
-from animastor.books.importers import IMPORT_FORMAT, load, source_key
+from animastor.books.importers import IMPORT_FORMAT, load
 from animastor.books.model import Book
 from animastor.commands.errors import CommandError, Exit
 from animastor.engine.ports import BookRow, SavedBook, Storage

@@ -12,7 +12,9 @@ from animastor.books.importers.text import load_text
 from animastor.books.importers.vbook import MANIFEST, load_vbook
 from animastor.books.model import Book
 
-__all__ = ["load"]
+__all__ = ["IMPORT_FORMAT", "load"]
+
+IMPORT_FORMAT = 1  # raised when the same bytes are read as another book: what is stored is then aligned again
 
 _ZIP_MAGIC = b"PK"
 _TEXT = frozenset({"", ".txt", ".text"})
