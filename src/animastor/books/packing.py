@@ -7,6 +7,7 @@ borders; importing a changed file then keeps the borders that were there (`align
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,6 +22,8 @@ SENTENCES = 3  # of a unit, at most
 UNIT_LIMIT = 300  # characters of a unit of several sentences
 SENTENCE_LIMIT = 400  # a longer sentence is cut behind its clauses
 SHORT = 100  # paragraphs up to this length may share a unit: exchanges of single words
+_CLOSERS = "\"'”’»“)]」』"
+_ENDS = frozenset(".!?…。！？؟۔।")
 SCENE_LEAST = 1200  # characters, before a scene may end at a paragraph
 SCENE_LIMIT = 2000  # characters of a scene
 SCENE_UNITS = 14  # units of a scene
@@ -85,7 +88,7 @@ def _cut_places(text: str, told: Sequence[Speech], language: str) -> list[int]:
     cuts = [0]
     for sentence in split(text, language):
         start, end = cuts[-1], cuts[-1] + len(sentence)
-        inside = [speech for speech in told if speech.opens < end and speech.closes > start]
+        inside = _overlapping(told, start, end)
         cuts.extend(speech.opens for speech in inside[1:] if speech.opens > start)
         cuts.append(end)
     return cuts
@@ -93,11 +96,17 @@ def _cut_places(text: str, told: Sequence[Speech], language: str) -> list[int]:
 
 def _spoken(told: Sequence[Speech], start: int, end: int) -> tuple[str, tuple[int, int]]:
     """Who speaks in `text[start:end]`, and where in it; "" for narration."""
-    for speech in told:
+    for speech in _overlapping(told, start, end):
         first, last = max(speech.start, start), min(speech.end, end)
         if first < last and speech.speaker:
             return speech.speaker.id, (first - start, last - start)
     return "", (0, 0)
+
+
+def _overlapping(told: Sequence[Speech], start: int, end: int) -> Sequence[Speech]:
+    """The speeches, given in order, that share characters with `text[start:end]`."""
+    first = bisect_right(told, start, key=lambda speech: speech.closes)
+    return told[first : bisect_left(told, end, key=lambda speech: speech.opens)]
 
 
 def pack_units(atoms: Iterable[Atom]) -> list[list[Atom]]:
@@ -117,7 +126,8 @@ def may_join(unit: Sequence[Atom], atom: Atom) -> bool:
         return False
     if not atom.opens:
         return True
-    return not atom.speaker and length(unit) + atom.paragraph <= SHORT
+    ended = unit[-1].text.rstrip(_CLOSERS)[-1:] in _ENDS
+    return ended and not atom.speaker and length(unit) + atom.paragraph <= SHORT
 
 
 def same_voice(before: Atom, atom: Atom) -> bool:
