@@ -77,6 +77,7 @@ _WORDS: Mapping[str, str] = {
 }
 _KIND_OF_WORD = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 _ADULTS = tuple(name for name in PALETTE if name not in ("ash", "thistle", *_KINDS["child"]))  # when nothing is said
+_VARIANTS = ((0.88, "m3"), (0.92, "m7"), (1.01, ""), (1.08, "f2"), (9.9, "f5"))  # up to this formant factor
 _LEAST_PACE, _MOST_PACE = 0.9, 1.12
 
 
@@ -191,12 +192,14 @@ def _hibari(colour: Colour) -> dict[str, Any]:
 
 
 def _espeak(colour: Colour) -> dict[str, Any]:
-    """eSpeak's own scales: pitch and range are 50 for the plain voice."""
+    """A variant of eSpeak's own by the size of the body, and the rest of the difference as pitch and resonances."""
+    variant = next(name for most, name in _VARIANTS if colour.formant <= most)
     return {
-        "pitch": round(50 + 9 * colour.semitones),
-        "range": round(50 * colour.span),
+        "variant": variant,
+        "semitones": colour.semitones,
+        "span": colour.span,
         "pace": colour.pace,
-        "formant": colour.formant,
+        "formant": round(1 + (colour.formant - 1) * 0.4, 4),
     }
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 MOST_WORD = 30  # letters and marks of one word; the front end's time grows with the cube of its parts
 
 _SOUNDS = (
-    "α=a β=v γ=gh δ=th ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s ς=s τ=t υ=i φ=f χ=kh ψ=ps ω=o "
+    "α=a β=v γ=g δ=th ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s ς=s τ=t υ=i φ=f χ=kh ψ=ps ω=o "
     "ά=a έ=e ή=i ί=i ό=o ύ=i ώ=o "
     "а=a б=b в=v г=g д=d е=e ж=zh з=z и=i й=y к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f х=kh ц=ts ч=ch ш=sh "
     "щ=shch ъ= ы=y ь= э=e ю=yu я=ya ё=yo і=i ї=yi є=ye ґ=g"
@@ -57,7 +57,7 @@ _LONG = re.compile(rf"\S{{{MOST_WORD + 1},}}")
 def spoken(text: str) -> str:
     """The text as the voice should get it: one line, composed characters, no word longer than `MOST_WORD`."""
     text = unicodedata.normalize("NFC", text)
-    if not text.isascii():
+    if not (text.isascii() and text.isprintable()):
         text = "".join(_said(char) for char in text)
     text = " ".join(text.split())
     alone = _numeral(text)

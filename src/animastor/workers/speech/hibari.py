@@ -49,7 +49,7 @@ def speak(order: Order, workdir: Path, progress: Progress) -> Produced:
         sounds.extend(_said(sentence, voice, random))
         progress((at + 1) / (len(said) + 1))
     sound = limited(_joined(sounds) * np.float32(LEVEL), CEILING)
-    chunk = pauses.framed(sound, len(text), float(structure["pause"]))
+    chunk = pauses.framed(sound, text, structure["language"], float(structure["pause"]))
     return Produced(flac.write(workdir / "speech.flac", [chunk]))
 
 
@@ -65,7 +65,8 @@ def _said(sentence: str, voice: Any, random: np.random.Generator) -> Iterator[Sa
         if sound.size:
             yield sound
             last = at == len(breaths) - 1
-            yield pauses.silence(PAUSE_SENTENCE_S if last and _FINAL.search(sentence) else PAUSE_CLAUSE_S)
+            pause = PAUSE_SENTENCE_S if last and _FINAL.search(sentence) else PAUSE_CLAUSE_S
+            yield pauses.silence(pause / float(voice["pace"]))
 
 
 def _joined(sounds: list[Samples]) -> Samples:

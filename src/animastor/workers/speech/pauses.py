@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from animastor.media.audio import SAMPLE_RATE
+from animastor.media.timing import estimated_s
 
 Samples = NDArray[np.float32]
 
@@ -17,8 +18,8 @@ KEPT_S = 0.03  # kept around what is heard, for soft beginnings and ends
 MOST_INSIDE_S = 0.75  # a longer silence inside a sentence is shortened to this
 _FADE = 120  # samples: 5 ms at each end, so that no joint clicks
 
-SLOWEST, FASTEST = 8.2, 27.0  # characters a second of a whole chunk (the bounds are 8 and 28)
-_LEAST_PAUSE_S = 0.05
+SLOWEST, FASTEST = 0.547, 1.8  # of a language's usual speed: English keeps within 8.2 and 27 characters a second
+_LEAST_LEAD_S, _LEAST_PAUSE_S = 0.02, 0.05
 
 
 def levels(sound: Samples) -> NDArray[np.float32]:
@@ -83,15 +84,22 @@ def silence(seconds: float) -> Samples:
     return np.zeros(round(seconds * SAMPLE_RATE), np.float32)
 
 
-def framed(sound: Samples, characters: int, pause: float) -> Samples:
+def framed(sound: Samples, text: str, language: str, pause: float) -> Samples:
     """A chunk: a short silence, the sound, and the pause behind it.
 
-    The pause of a short text is shortened, and that of a hasty one lengthened, so that the whole chunk keeps within
-    `SLOWEST` and `FASTEST` characters a second as far as silence can do it.
+    The silences of a short text are shortened, and the pause of a hasty one lengthened, so that the whole chunk keeps
+    within `SLOWEST` and `FASTEST`. Where silence cannot do it (a heading that is a numeral) the pauses stay natural.
     """
-    spoken = len(sound) / SAMPLE_RATE
-    lead = min(LEAD_S, max(0.02, characters / SLOWEST - spoken - _LEAST_PAUSE_S))
-    room = characters / SLOWEST - spoken - lead
-    lack = characters / FASTEST - spoken - lead
-    pause = max(lack, min(pause, max(_LEAST_PAUSE_S, room)))
+    slow, fast = seconds_of(text, language, SLOWEST), seconds_of(text, language, FASTEST)
+    room = slow - len(sound) / SAMPLE_RATE
+    lead = LEAD_S
+    if room > _LEAST_LEAD_S + _LEAST_PAUSE_S:
+        lead = min(LEAD_S, max(_LEAST_LEAD_S, room - pause))
+        pause = min(pause, room - lead)
+    pause = max(pause, fast - len(sound) / SAMPLE_RATE - lead)
     return np.concatenate([silence(lead), sound, silence(pause)])
+
+
+def seconds_of(text: str, language: str, speed: float) -> float:
+    """How long a text takes at a multiple of the language's usual speed."""
+    return len(text) * estimated_s("x" * 1000, language) / 1000 / speed
