@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from animastor.books.model import BookHead, Character, Json, Scene, SceneType, Unit, UnitType
 
@@ -25,6 +26,7 @@ _WIDE = frozenset({"wide", "long", "full", "group", "two-shot"})
 _OF_PEOPLE = frozenset({"medium", "close-up", "over-the-shoulder"})
 _HONORIFICS = ("mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "king", "queen", "captain", "aunt", "uncle")
 _TITLES = frozenset((*_HONORIFICS, "old", "young", "little", "big", "the"))
+_WORD = re.compile(r"\w+")
 # Scripts that put no space between words: a name is found wherever it stands.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _SHOTS = {
@@ -57,23 +59,31 @@ def speaker_of(unit: Unit) -> str:
 
 def shot_of(unit: Unit) -> str:
     """The unit's shot in the words of this project; chosen from the kind of unit where the book does not say."""
-    words = re.findall(r"[a-z]+", unit.image.shot.casefold())
+    shot = _shot_named(unit.image.shot)
+    if shot:
+        return shot
+    if unit.type in (UnitType.DESCRIPTION, UnitType.TYPOGRAPHY, UnitType.TRANSITION):
+        return "establishing"
+    return "medium" if speaker_of(unit) else "wide"
+
+
+@lru_cache(maxsize=256)
+def _shot_named(wish: str) -> str:
+    words = re.findall(r"[a-z]+", wish.casefold())
     joined = "-".join(words)
     for shot, names in _SHOTS.items():
         if any(name in words or (name in joined and "-" in name) for name in names):
             return shot
-    if unit.type in (UnitType.DESCRIPTION, UnitType.TYPOGRAPHY, UnitType.TRANSITION):
-        return "establishing"
-    return "medium" if speaker_of(unit) else "wide"
+    return ""
 
 
 def shown(head: BookHead, scene: Scene, unit: Unit) -> tuple[Shown, ...]:
     """The characters in the unit's picture, by id (so that the order of the book's list changes nothing)."""
     speaker = speaker_of(unit)
     known = {character.id: character for character in head.characters}
-    found = {one.id for one in _named(head.characters, unit.image.prompt)} | {speaker} - {""}
+    found = _named(head.characters, unit.image.prompt) | {speaker} - {""}
     if shot_of(unit) != "close-up" or not found:
-        named = {one.id for one in _named(head.characters, unit.text)}
+        named = _named(head.characters, unit.text)
         found |= named & set(scene.participants) if scene.participants else named
     if _takes_everyone(scene, unit, bool(found)):
         found |= {one for one in scene.participants if one in known}
@@ -89,34 +99,41 @@ def _takes_everyone(scene: Scene, unit: Unit, has_found: bool) -> bool:
     return shot in _WIDE or (shot in _OF_PEOPLE and not has_found)
 
 
-def _named(characters: tuple[Character, ...], text: str) -> list[Character]:
-    aliases = _aliases(tuple(one.name for one in characters))
-    return [one for one, names in zip(characters, aliases, strict=True) if any(_stands_in(n, text) for n in names)]
+def _named(characters: tuple[Character, ...], text: str) -> set[str]:
+    """The ids of the characters whose name, or a part of it that is theirs alone, stands in the text."""
+    if not text or not characters:
+        return set()
+    words, phrases = _names(tuple(one.name for one in characters))
+    found = {words[word] for word in words.keys() & _WORD.findall(text)}
+    found |= {index for name, pattern, index in phrases if name in text and pattern.search(text)}
+    return {characters[index].id for index in found}
+
+
+_Phrase: TypeAlias = tuple[str, re.Pattern[str], int]
 
 
 @lru_cache(maxsize=64)
-def _aliases(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """By which words each is known: the whole name, and those of its parts that no other name has."""
+def _names(names: tuple[str, ...]) -> tuple[dict[str, int], tuple[_Phrase, ...]]:
+    """What each is known by: single words, looked up; longer names and unspaced scripts, searched for."""
     parts = [_parts(name) for name in names]
-    owners = Counter(part for of_one in parts for part in of_one)
-    return tuple(
-        (name, *(part for part in sorted(of_one) if owners[part] == 1)) if name.strip() else ()
-        for name, of_one in zip(names, parts, strict=True)
-    )
+    sharing = Counter(part for of_one in parts for part in of_one)
+    owners = {part: index for index, of_one in enumerate(parts) for part in of_one if sharing[part] == 1}
+    owners |= {name: index for index, name in enumerate(names) if name.strip()}
+    words = {name: index for name, index in owners.items() if _WORD.fullmatch(name) and not _UNSPACED.search(name)}
+    phrases = [(name, _bounded(name), index) for name, index in owners.items() if name not in words]
+    return words, tuple(phrases)
+
+
+def _bounded(name: str) -> re.Pattern[str]:
+    before = "" if _UNSPACED.match(name[0]) else r"(?<!\w)"
+    after = "" if _UNSPACED.match(name[-1]) else r"(?!\w)"
+    return re.compile(before + re.escape(name) + after)
 
 
 def _parts(name: str) -> frozenset[str]:
     """The parts of a name that name the person on their own: no titles, nothing shorter than three letters."""
-    words = re.findall(r"\w+", name)
+    words = _WORD.findall(name)
     return frozenset(w for w in words if len(w) >= 3 and w.casefold() not in _TITLES and w[0].isupper())
-
-
-def _stands_in(name: str, text: str) -> bool:
-    if name not in text:
-        return False
-    before = "" if _UNSPACED.match(name[0]) else r"(?<!\w)"
-    after = "" if _UNSPACED.match(name[-1]) else r"(?!\w)"
-    return re.search(before + re.escape(name) + after, text) is not None
 
 
 def _anchor(scene: Scene, character_id: str) -> Json:
