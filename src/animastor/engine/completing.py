@@ -115,10 +115,10 @@ class Successors:
         await self._entrance.enter(jobs)
 
     async def _drop_superseded(self, outcomes: Sequence[Outcome], settled: Sequence[Settled]) -> None:
-        superseded = [
+        superseded = {
             one.verdict.job_id
             for one, answer in zip(outcomes, settled, strict=True)
             if one.supersedes and not answer.present
-        ]
+        }
         if superseded:
-            await self._coordination.discard_jobs(superseded)
+            await self._coordination.discard_jobs(sorted(superseded))

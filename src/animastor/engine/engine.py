@@ -15,7 +15,7 @@ from random import Random
 from animastor.engine.alarms import Alarm, Report
 from animastor.engine.assembly import Core, Repairs, World, keeper, reconciliation, requests, results, scheduler
 from animastor.engine.config import EngineConfig
-from animastor.engine.errors import EngineFailedError
+from animastor.engine.errors import EngineFailedError, EngineStoppedError
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage, StorageUnavailableError
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
@@ -107,15 +107,19 @@ class Engine:
         waiting = asyncio.ensure_future(started.wait())
         await asyncio.wait((self._task, waiting), return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
+        if self._task.cancelled():
+            raise EngineStoppedError
         if self._task.done():
             self._task.result()
 
     async def stop(self) -> None:
-        """End at the next await of each task; everything that is committed stays, the rest is repeated by the next."""
+        """End at the next await of each task; everything that is committed stays, the rest is repeated by the next.
+
+        Whether it had failed before, `wait` tells.
+        """
         if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._task])
 
     async def wait(self) -> None:
         """Return when the engine was stopped; raises `EngineFailedError` when it failed."""

@@ -99,9 +99,9 @@ class Replanner:
         alive: Mapping[JobId, JobStatus],
     ) -> None:
         """Drop the jobs that are no longer wanted, then enter those that are wanted and not in work."""
-        dropped = [job_id(kind, one.asset, hash_) for one in running for kind, hash_ in one.dropped]
+        dropped = {job_id(kind, one.asset, hash_) for one in running for kind, hash_ in one.dropped}
         if dropped:
-            await self._coordination.discard_jobs(dropped)
+            await self._coordination.discard_jobs(sorted(dropped))
         jobs: list[Job] = []
         for one in running:
             place = self._jobs.remember(rows[one.asset], books[one.asset])

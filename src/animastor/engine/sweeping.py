@@ -12,7 +12,7 @@ from animastor.engine.failing import Failing
 from animastor.engine.observing import Observer
 from animastor.engine.ports import Coordination, Counted, LostClaim, PartFailure, Storage
 from animastor.engine.reasons import Reason
-from animastor.protocol import AssetId, FailureType
+from animastor.protocol import AssetId, FailureType, JobId
 
 MESSAGES = {
     Reason.WORKER_SILENT: "the worker fell silent",
@@ -50,17 +50,17 @@ class Sweeper:
 
     async def _count(self, lost: Sequence[LostClaim]) -> None:
         failures = [_failure(one, self._rng.random()) for one in lost]
-        over: list[LostClaim] = []
+        over: set[JobId] = set()
         ended = []
         faults: list[tuple[AssetId, str]] = []
         for one, counted in zip(lost, await in_halves(self._storage.count_failures, failures), strict=True):
             if isinstance(counted, Counted):
                 ended.append(counted.ended)
                 if counted.lost:
-                    over.append(one)
+                    over.add(one.job.job_id)
             elif isinstance(counted, Fault):
                 faults.append((one.job.asset, sentence_of(counted.error)))
-        await self._coordination.discard_jobs([one.job.job_id for one in over])
+        await self._coordination.discard_jobs(sorted(over))
         await self._failing.fail(faults)
         await self._successors.release_and_wake(ended)
 
