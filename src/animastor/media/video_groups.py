@@ -50,10 +50,8 @@ def grouped(units: Sequence[Length], fps: int, previous: Sequence[Previous] = ()
     return (*groups, *_cheapest(units[at:], fps))
 
 
-def cost(group: Sequence[Length], fps: int) -> float:
+def cost(frames: int, seconds: float, fps: int) -> float:
     """What a group costs, in seconds: what is rendered and thrown away, and 0.25 for each second above 20."""
-    frames = sum(room(unit.seconds, fps) for unit in group)
-    seconds = sum(unit.seconds for unit in group)
     return (render_frames(frames) - frames) / fps + LONG_COST * max(0.0, seconds - LONG_S)
 
 
@@ -76,22 +74,35 @@ def _kept(units: Sequence[Length], previous: Sequence[Previous]) -> Iterator[tup
 
 
 def _fits(group: Sequence[Length]) -> bool:
-    seconds = sum(unit.seconds for unit in group)
-    return len(group) == 1 or (len(group) <= MOST_UNITS and seconds <= MOST_S + _TOLERANCE_S)
+    return _is_allowed(len(group), sum(unit.seconds for unit in group))
+
+
+def _is_allowed(units: int, seconds: float) -> bool:
+    return units == 1 or (units <= MOST_UNITS and seconds <= MOST_S + _TOLERANCE_S)
 
 
 def _cheapest(run: Sequence[Length], fps: int) -> list[tuple[Length, ...]]:
     """A run cut into groups at the least cost; of equal ones, the fewest groups, then the earliest borders."""
+    rooms = [room(unit.seconds, fps) for unit in run]
     best: list[tuple[float, int, int]] = [(0.0, 0, 0)]  # cost of the first k units, groups in them, start of the last
     for end in range(1, len(run) + 1):
-        starts = [start for start in range(max(0, end - MOST_UNITS), end) if _fits(run[start:end])]
-        best.append(
-            min((round(best[s][0] + cost(run[s:end], fps), 6), best[s][1] + 1, s) for s in starts),
-        )
+        found = (float("inf"), 0, 0)
+        frames, seconds = 0, 0.0
+        for start in range(end - 1, max(-1, end - 1 - MOST_UNITS), -1):
+            frames, seconds = frames + rooms[start], seconds + run[start].seconds
+            if not _is_allowed(end - start, seconds):
+                break
+            before, groups, _ = best[start]
+            found = min(found, (round(before + cost(frames, seconds, fps), 6), groups + 1, start))
+        best.append(found)
+    return _cut(run, [start for _, _, start in best])
+
+
+def _cut(run: Sequence[Length], starts: Sequence[int]) -> list[tuple[Length, ...]]:
+    """The groups of a run; `starts[k]` is where the last group of the first k units begins."""
     groups: list[tuple[Length, ...]] = []
     end = len(run)
     while end:
-        start = best[end][2]
-        groups.append(tuple(run[start:end]))
-        end = start
+        groups.append(tuple(run[starts[end] : end]))
+        end = starts[end]
     return groups[::-1]

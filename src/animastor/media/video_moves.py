@@ -24,14 +24,17 @@ _PAN_PER_S, _ZOOM_PER_S = 0.02, 0.015  # shares of the width; calm enough to rea
 _LEAST_S = 1.5  # what is shorter moves as far as if it lasted this long
 _LEG_S = 7.0  # a longer unit turns into another direction about this often
 
-_WORDS = (
-    ("push in", r"push(?:es|ing)? in|zoom(?:s|ing)? in|dolly in|move(?:s)? in|closer|approach\w*|lean\w*"),
-    ("pull out", r"pull(?:s|ing)? (?:out|back)|zoom(?:s|ing)? out|dolly (?:out|back)|reveal\w*|recede\w*|widen\w*"),
-    ("tilt up", r"tilt\w* up|crane\w* up|rise\w*|rising|ascend\w*|climb\w*|look\w* up|upwards?"),
-    ("tilt down", r"tilt\w* down|crane\w* down|descend\w*|fall\w*|sink\w*|look\w* down|downwards?"),
-    ("pan left", r"left\b|westwards?"),
-    ("pan right", r"right\b|eastwards?"),
-    ("track", r"track\w*|pan\w*|follow\w*|walk\w*|run\w*|ride\w*|rush\w*|pass\w*|sweep\w*|across"),
+_WORDS = tuple(
+    (name, re.compile(rf"\b(?:{words})"))
+    for name, words in (
+        ("push in", r"push(?:es|ing)? in|zoom(?:s|ing)? in|dolly in|move(?:s)? in|closer|approach\w*|lean\w*"),
+        ("pull out", r"pull(?:s|ing)? (?:out|back)|zoom(?:s|ing)? out|dolly (?:out|back)|reveal\w*|recede\w*|widen\w*"),
+        ("tilt up", r"tilt\w* up|crane\w* up|rise\w*|rising|ascend\w*|climb\w*|look\w* up|upwards?"),
+        ("tilt down", r"tilt\w* down|crane\w* down|descend\w*|fall\w*|sink\w*|look\w* down|downwards?"),
+        ("pan left", r"left\b|westwards?"),
+        ("pan right", r"right\b|eastwards?"),
+        ("track", r"track\w*|pan\w*|follow\w*|walk\w*|run\w*|ride\w*|rush\w*|pass\w*|sweep\w*|across"),
+    )
 )
 _WAYS = {"pan left": (-1, 0), "pan right": (1, 0), "tilt up": (0, -1), "tilt down": (0, 1)}  # across, down
 _BY_SHOT = {
@@ -75,7 +78,7 @@ def is_safe(view: View) -> bool:
 
 def _named(action: str) -> str | None:
     text = action.casefold()
-    return next((name for name, words in _WORDS if re.search(rf"\b(?:{words})", text)), None)
+    return next((name for name, words in _WORDS if words.search(text)), None) if text else None
 
 
 def _views(name: str, seconds: float, shot: str, random: Random) -> list[View]:
