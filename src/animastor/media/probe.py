@@ -158,8 +158,8 @@ def _moving(container: InputContainer, stream: Any, sound: Facts) -> Facts:
 
 
 def _be_strict(stream: Any) -> None:
-    """A damaged frame is an error, not something to be painted over; one thread for each processor but not more."""
-    stream.codec_context.options = {"err_detect": "crccheck+bitstream+buffer+explode"}
+    """A damaged frame is an error, not something to be painted over. Smoothing what nobody sees is left out."""
+    stream.codec_context.options = {"err_detect": "crccheck+bitstream+buffer+explode", "skip_loop_filter": "all"}
     stream.thread_type = "AUTO"
 
 
