@@ -101,8 +101,8 @@ def _fine(structure: Structure, facts: Facts) -> str | None:
 SOUND = MediaType("sound", plan_sound, _fine, _sound_facts, {"chunk": ".wav", "merge": ".flac"}, retry_limit=3)
 PICTURE = MediaType("picture", plan_picture, _fine, _picture_facts, {"picture": ".png"}, merges=False, retry_limit=3)
 CLIP = MediaType(
-    "clip", plan_clip, _fine, _sound_facts, {"shot": ".mp4", "merge": ".mp4"}, requires=("picture",), follows=("sound",),
-    retry_limit=2,
+    "clip", plan_clip, _fine, _sound_facts, {"shot": ".mp4", "merge": ".mp4"}, requires=("picture",),
+    follows=("sound",), retry_limit=2,
 )  # fmt: skip
 REGISTRY = Registry([SOUND, PICTURE, CLIP])
 ALL = ("sound", "picture", "clip")
@@ -198,7 +198,7 @@ class Work:
 
 @dataclass
 class Driver:
-    """Works a storage off like an engine with a perfect worker; every step is one call that tests may make themselves."""
+    """Works a storage off like an engine with a perfect worker; tests may take each step themselves."""
 
     storage: SqlStorage
     time: Time

@@ -6,7 +6,7 @@ used after all is unmarked. In between nothing can take a marked one into use, s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -21,6 +21,8 @@ from animastor.storage.tally import refresh_tally
 from animastor.storage.waiting import Reopening, reopen
 
 KEPT_S: Final = 7 * 86_400.0
+TAKES: Final = 5  # of a unit and kind, that are kept
+TAKES_S: Final = 30 * 86_400.0  # and how long others are kept after they were last wanted
 
 _SUFFIX = Statement(
     "artifact_suffix", "The suffixes of artifacts.",
@@ -54,7 +56,7 @@ _MARKED = Statement(
 )  # fmt: skip
 _USED = Statement(
     "used_after_all",
-    "Those of some artifacts that a wanted or kept part or an asset names.",
+    "Those of some artifacts that a wanted, pinned or supplied part or an asset names.",
     """
     SELECT p.artifact AS checksum FROM part p
     WHERE p.artifact IN (SELECT one.checksum FROM {sums} AS one) AND p.state = {PART_READY}
@@ -64,11 +66,32 @@ _USED = Statement(
     """,
     sums={"checksum": str},
 )
+_KEPT = Statement(
+    "kept_takes",
+    "Those of some artifacts that are among the last takes of a unit and kind, or were wanted not long ago.",
+    """
+    SELECT k.artifact AS checksum FROM (
+        SELECT p.artifact, p.unwanted_at, row_number() OVER (
+            PARTITION BY p.asset, p.kind, p.unit_id ORDER BY p.wanted DESC, p.unwanted_at DESC
+        ) AS nth
+        FROM part p JOIN asset a ON a.id = p.asset
+        WHERE p.asset IN (SELECT c.asset FROM part c WHERE c.artifact IN (SELECT one.checksum FROM {sums} AS one))
+          AND p.state = {PART_READY} AND p.unit_id <> ''
+    ) AS k
+    WHERE k.artifact IN (SELECT one.checksum FROM {sums} AS one)
+      AND (k.nth <= :takes OR k.unwanted_at > {now} - :kept)
+    """,
+    sums={"checksum": str},
+)
 _UNMARK = Statement(
-    "unmark", "Used after all.",
-    "UPDATE artifact SET collecting = 0, unused_since = NULL FROM {sums} AS one WHERE artifact.checksum = one.sum",
-    sums={"sum": str},
-)  # fmt: skip
+    "unmark",
+    "Used after all; a kept take is looked at again after a while.",
+    """
+    UPDATE artifact SET collecting = 0, unused_since = CASE WHEN one.again = 1 THEN {now} ELSE NULL END
+    FROM {sums} AS one WHERE artifact.checksum = one.sum
+    """,
+    sums={"sum": str, "again": int},
+)
 _DELETE = Statement(
     "delete_artifacts", "Their bytes are gone.",
     "DELETE FROM artifact WHERE checksum IN (SELECT one.sum FROM {sums} AS one)",
@@ -117,14 +140,17 @@ def mark(connection: Connection, limit: int, kept_s: float = KEPT_S) -> list[tup
     return [(row.checksum, row.suffix) for row in fetch(connection, _MARKED, limit=limit)]
 
 
-def used(connection: Connection, checksums: Collection[str]) -> set[str]:
-    """Those that something names: a scan of all parts and assets, so not in a writing transaction."""
-    return {row.checksum for row in fetch(connection, _USED, sums=sorted(checksums))}
+def used(connection: Connection, checksums: Collection[str]) -> dict[str, bool]:
+    """Those that something names, and whether only as a kept take; scans all parts: not in a writing transaction."""
+    sums = sorted(checksums)
+    kept = fetch(connection, _KEPT, sums=sums, takes=TAKES, kept=TAKES_S)
+    named = fetch(connection, _USED, sums=sums)
+    return {**{row.checksum: True for row in kept}, **{row.checksum: False for row in named}}
 
 
-def unmark(connection: Connection, checksums: Collection[str]) -> None:
-    """These are used after all."""
-    run(connection, _UNMARK, sums=sorted(checksums)).close()
+def unmark(connection: Connection, used_: Mapping[str, bool]) -> None:
+    """These are used after all, some only as kept takes."""
+    run(connection, _UNMARK, sums=sorted((checksum, int(take)) for checksum, take in used_.items())).close()
 
 
 def holders(connection: Connection, checksums: Collection[str]) -> Sequence[Any]:

@@ -19,10 +19,10 @@ _PARTS = Statement(
     "store_parts",
     "The wanted parts; one that was there before keeps its state, its attempts and its bytes.",
     """
-    INSERT INTO part (asset, hash, kind, ordinal, plan_seq, workspace, estimate_s, work, profile, places, inputs,
-                      params)
-    SELECT p.asset, p.hash, p.kind, p.ordinal, p.seq, p.workspace, p.estimate_s, p.work, p.profile, p.places, p.inputs,
-           p.params
+    INSERT INTO part (asset, hash, kind, ordinal, unit_id, plan_seq, workspace, estimate_s, work, profile, places,
+                      inputs, params)
+    SELECT p.asset, p.hash, p.kind, p.ordinal, p.unit, p.seq, p.workspace, p.estimate_s, p.work, p.profile, p.places,
+           p.inputs, p.params
     FROM {parts} AS p WHERE true
     ON CONFLICT (asset, hash) DO UPDATE SET wanted = 1, ordinal = excluded.ordinal, plan_seq = excluded.plan_seq,
         places = excluded.places, estimate_s = excluded.estimate_s, work = excluded.work, unwanted_at = NULL
@@ -30,8 +30,8 @@ _PARTS = Statement(
               CASE WHEN facts = '' THEN 0 ELSE 1 END AS known
     """,
     parts={
-        "asset": int, "hash": str, "kind": str, "ordinal": int, "seq": int, "workspace": str, "estimate_s": float,
-        "work": float, "profile": str, "places": str, "inputs": str, "params": str,
+        "asset": int, "hash": str, "kind": str, "ordinal": int, "unit": str, "seq": int, "workspace": str,
+        "estimate_s": float, "work": float, "profile": str, "places": str, "inputs": str, "params": str,
     },
 )  # fmt: skip
 _UNWANT = Statement(
@@ -112,6 +112,7 @@ def _part_row(
         part.hash,
         part.kind,
         places[0][0],
+        part.unit_ids[0] if part.unit_ids else "",
         plan.plan_seq,
         workspace,
         part.estimate_s,

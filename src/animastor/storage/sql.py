@@ -258,7 +258,7 @@ class SqlStorage(ports.Storage):
     async def collectable(self, limit: int) -> Sequence[tuple[str, str]]:
         """Artifacts that nobody has used for 7 days, marked now: delete their bytes, then say `collected`."""
         marked = await self._db.write(artifacts.mark, limit)
-        used = await self._db.read(artifacts.used, [checksum for checksum, _ in marked]) if marked else set()
+        used = await self._db.read(artifacts.used, [checksum for checksum, _ in marked]) if marked else {}
         if used:
             await self._db.write(artifacts.unmark, used)
         return [one for one in marked if one[0] not in used]

@@ -204,6 +204,7 @@ def _parts() -> None:
         _text("hash"),
         _text("kind"),
         _int("ordinal"),
+        _text("unit_id"),  # the first unit that it serves
         _small("wanted", 1),
         _small("state"),
         _int("plan_seq"),
