@@ -25,7 +25,7 @@ class Sprite:
     box: tuple[int, int, int, int]  # of what is opaque
 
 
-def cut_out(draw: Callable[[Canvas], Point], head_px: float, heads: float, half_width: float = 2.3) -> Sprite:
+def cut_out(draw: Callable[[Canvas], Point], head_px: float, heads: float, half_width: float = 2.8) -> Sprite:
     """Draw on a canvas of its own, `heads` + 1 units high, feet near its lower edge."""
     width, height = 2 * half_width, heads + 1.1
     foot = (half_width, height - 0.25)
