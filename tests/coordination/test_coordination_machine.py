@@ -437,6 +437,23 @@ class CoordinationMachine(RuleBasedStateMachine):
             now(self.store.set_era(self.numbers))
             self.model.set_era(self.numbers)
 
+    @precondition(lambda self: len(self.given) > 3)
+    @rule(picks=st.lists(st.integers(0, 8), max_size=4), renewed=st.booleans(), waits=st.booleans())
+    def it_is_lost_and_found_again(self, picks: list[int], renewed: bool, waits: bool) -> None:
+        """The store is emptied in the middle of a run; the next era begins, and tickets make claims known."""
+        running = [self.claim_at(pick) for pick in picks]
+        self.the_store_is_lost(True)
+        self.raise_era()
+        for claim, by in running:
+            now(self.store.reregister([(claim, by.key)]))
+            self.model.reregister(claim, by.key)
+        for asset in ASSETS if renewed else ():
+            self.renew(asset, 2, merge=False)
+            self.enqueue(asset, 1, ["p1", "p3"], 0.0, None, moved=False)
+        self.settle_all(running[0][1] if running else WORKERS[0], FailureType.TRANSIENT)
+        self.claim_everything(WORKERS[0], 3)
+        self.time_passes_with_a_server(40.0 if waits else 8.0)
+
     @precondition(lambda self: self.given)
     @rule(pick=st.integers(0, 8))
     def reregister(self, pick: int) -> None:

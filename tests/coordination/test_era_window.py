@@ -67,6 +67,18 @@ def test_what_runs_becomes_known_again_and_is_settled():
     assert world.jobs() == []
 
 
+def test_not_even_a_dispatch_that_has_its_lease_again_enters_or_claims_anything_in_the_window():
+    world, claim = lost_while_running()
+    now(world.store.reregister([(claim, SPEAKER.key)]))
+    assert world.renew(1, "d1") is Renewal.REATTACHED
+    assert world.enqueue(job(1, "d1", "p2")) is Enqueued.NO_ACTIVE_DISPATCH
+    world.hand_back(claim, SPEAKER)
+    world.passes(39.9)
+    assert world.claims(OTHER, 9) == []
+    world.passes(0.1)
+    assert [claim.job.input_hash for claim in world.claims(OTHER, 9)] == ["p1"]
+
+
 def test_what_runs_gets_the_label_that_it_is_registered_with():
     world, claim = lost_while_running()
     relabelled = Claim(job(1, "d2", fence=2), claim.claim_no)
