@@ -92,17 +92,19 @@ def through_bytes(data: object) -> dict[str, object]:
     return orjson.loads(orjson.dumps(data))
 
 
+@settings(max_examples=50, deadline=None)
 @given(scenes)
 def test_a_stored_scene_is_read_back_equal(scene: Scene) -> None:
     assert scene_from_json(through_bytes(scene_to_json(scene))) == scene
 
 
+@settings(max_examples=50, deadline=None)
 @given(heads)
 def test_a_stored_head_is_read_back_equal(head: BookHead) -> None:
     assert head_from_json(through_bytes(head_to_json(head))) == head
 
 
-@settings(max_examples=40)
+@settings(max_examples=25, deadline=None)
 @given(chapters)
 def test_a_stored_chapter_is_read_back_equal_with_the_scenes_given(chapter: Chapter) -> None:
     assert chapter_from_json(through_bytes(chapter_to_json(chapter)), chapter.scenes) == chapter
