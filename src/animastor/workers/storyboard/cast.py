@@ -13,11 +13,12 @@ from animastor.workers.storyboard.figures.animal import HEIGHT, animal
 from animastor.workers.storyboard.figures.body import person
 from animastor.workers.storyboard.figures.joints import hand_of
 from animastor.workers.storyboard.figures.pose import Pose
-from animastor.workers.storyboard.figures.sprite import Sprite, cut_out, lit
+from animastor.workers.storyboard.figures.sprite import Sprite, cropped, cut_out, lit
 from animastor.workers.storyboard.figures.traits import Traits
 from animastor.workers.storyboard.geometry import Point
+from animastor.workers.storyboard.props import draw_props, nest
 from animastor.workers.storyboard.scenery import boats
-from animastor.workers.storyboard.sky import Scene
+from animastor.workers.storyboard.sky import Scene, toward_light
 from animastor.workers.storyboard.staging import Framing, Placed, Stage, height_of, size_of
 from animastor.workers.storyboard.things import LUMINOUS, draw_thing
 
@@ -42,28 +43,28 @@ def draw_figures(
     if board.shot == "over-the-shoulder" and len(placed) > 1:
         return _over_the_shoulder(stage, scene, placed)
     if afloat:
-        placed = [replace(one, foot=one.foot - one.head * 0.2) for one in placed]
+        lift = 0.2 if framing.feet else 0.0
+        return _afloat(stage, framing, scene, [replace(one, foot=one.foot - one.head * lift) for one in placed])
     drawn = []
     for one in placed:
         drawn.append(_draw(scene, one, stage))
         if one.actor.pose.stance == "sleep" and "basket" in board.things:
             nest(scene, one)
-    if afloat:
-        _boat(scene, framing, placed)
-    else:
-        draw_props(board, stage, framing, scene, placed)
+    draw_props(board, stage, framing, scene, placed)
     return drawn
 
 
-def _draw(scene: Scene, one: Placed, stage: Stage) -> Drawn:
-    """One figure with its shadow, lit from where the light is."""
+def _draw(scene: Scene, one: Placed, stage: Stage, below: float | None = None) -> Drawn:
+    """One figure with its shadow, lit from where the light is; nothing of it lower than `below` (units)."""
     canvas, traits, pose = scene.canvas, one.actor.traits, one.actor.pose
     own = one.head * size_of(one.actor)
     sprite = _sprite(traits, pose, own * canvas.unit)
-    toward = _toward(scene, one.x)
+    toward = toward_light(scene, one.x)
     shown = lit(sprite, scene.light, own * canvas.unit, toward, 0.95 if pose.speaking else 0.6)
     at = (one.x * canvas.unit - shown.foot[0], one.foot * canvas.unit - shown.foot[1])
-    if one.foot < stage.height:
+    if below is not None:
+        shown = cropped(shown, round(below * canvas.unit - at[1]))
+    elif one.foot < stage.height:
         _shadow(canvas, one, own, toward)
     _lay(scene, shown, at)
     if pose.holds in LUMINOUS and traits.species == "person":
@@ -127,14 +128,6 @@ def _needles(canvas: Canvas, traits: Traits, pose: Pose, near: int) -> None:
         canvas.stroke([start, tip], 0.05, rgb("#8a5d3d"), 0.03, curved=False)
 
 
-def _toward(scene: Scene, x: float) -> float:
-    """-1 when the brightest light is to the left of x, 1 when it is to the right."""
-    if not scene.glows:
-        return 1.0
-    brightest = max(scene.glows, key=lambda glow: glow.strength * glow.radius)
-    return 1.0 if brightest.at[0] > x else -1.0
-
-
 def _colour_of(traits: Traits) -> RGB:
     return traits.shawl or traits.scarf or (traits.top if traits.species == "person" else traits.hair)
 
@@ -150,89 +143,33 @@ def _shadow(canvas: Canvas, one: Placed, head: float, toward: float) -> None:
     canvas.image.paste((18, 12, 36), at, soft)
 
 
-def _boat(scene: Scene, framing: Framing, placed: list[Placed]) -> None:
-    """The boat that everyone sits in: its near side hides them from the waist down."""
-    xs = [one.x for one in placed]
-    middle, spread = (min(xs) + max(xs)) / 2, max(xs) - min(xs)
-    head = placed[0].head
-    length = spread + head * (7.0 if framing.feet else 5.2)
+@dataclass(frozen=True, slots=True)
+class _Boat:
+    """The boat that everyone sits in: its middle, its length, its water line, and the height of its rim (units)."""
+
+    middle: float
+    length: float
+    line: float
+    rim: float
+
+
+def _boat_for(framing: Framing, placed: list[Placed]) -> _Boat:
+    xs, head = [one.x for one in placed], placed[0].head
+    length = max(xs) - min(xs) + head * (7.0 if framing.feet else 5.2)
     tallest = min(one.foot - height_of(one.actor) * one.head for one in placed)
-    rim = tallest + head * (2.7 if framing.feet else 2.2)
-    line = rim + length * 0.17
-    boats.rowing_boat(scene, middle, line, length, 0.0, boats.HULLS[1], figures_inside=True)
-    lamp = (middle + length * 0.40, line - length * 0.24 - head * 0.30)
+    rim = tallest + head * (2.6 if framing.feet else 2.3)
+    return _Boat((min(xs) + max(xs)) / 2, length, rim + length * 0.17, rim)
+
+
+def _afloat(stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> list[Drawn]:
+    """Figures in a boat: drawn down to below its rim, the near side of the hull before them, a lantern at the bow."""
+    boat, head = _boat_for(framing, placed), placed[0].head
+    drawn = [_draw(scene, one, stage, below=boat.rim + head * 0.35) for one in placed]
+    boats.rowing_boat(scene, boat.middle, boat.line, boat.length, 0.0, boats.HULLS[1], figures_inside=True)
+    lamp = (boat.middle + boat.length * 0.40, boat.line - boat.length * 0.24 - head * 0.30)
     draw_thing(scene.canvas, "lantern", lamp[0], lamp[1], head * 0.85)
     scene.shine(lamp[0], lamp[1], max(0.35, head * 3.0), strength=0.8, near=True)
-
-
-def draw_props(board: Board, stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> None:
-    """Things that the picture's wish names and nobody holds: they stand on the ground beside the figures."""
-    held = {one.actor.pose.holds for one in placed}
-    standing = [name for name in board.things if name in STANDING and name not in held][:2]
-    asleep = any(one.actor.pose.stance == "sleep" for one in placed)
-    for index, name in enumerate(standing):
-        if name == "basket" and asleep:
-            continue
-        if framing.feet and placed:
-            head = placed[0].head
-            edge = max(one.x for one in placed) + head * (1.5 + 1.6 * index)
-            _prop(scene, name, min(edge, stage.width * 0.92), scene.ground + 0.012, head * STANDING[name])
-        elif placed and len(placed) <= 2:
-            head = placed[0].head
-            side = -1 if sum(one.x for one in placed) / len(placed) > stage.middle else 1
-            x = stage.middle + side * stage.width * (0.33 - 0.16 * index)
-            _prop(scene, name, x, stage.height * 0.95, head * 1.15 * STANDING[name])
-
-
-STANDING = {"basket": 1.35, "box": 1.3, "lantern": 0.95, "rope": 0.9, "fire": 1.2, "wool": 0.62, "bottle": 0.6,
-            "flower": 0.9, "umbrella": 1.2, "candle": 0.6, "book": 0.6}  # fmt: skip  # sizes in adult heads
-
-
-def _prop(scene: Scene, name: str, x: float, foot: float, size: float) -> None:
-    canvas = scene.canvas
-
-    def draw(own: Canvas) -> Point:
-        draw_thing(own, name, 0.0, -0.44, 1.0)
-        return (0.0, 0.0)
-
-    sprite = cut_out(draw, size * canvas.unit, 1.0)
-    shown = lit(sprite, scene.light, size * canvas.unit, _toward(scene, x), 0.5)
-    canvas.lay(shown.image, shown.mask, (x * canvas.unit - shown.foot[0], foot * canvas.unit - shown.foot[1]))
-    if name in LUMINOUS:
-        scene.shine(x, foot - size * 0.5, size * LUMINOUS[name].reach, strength=0.9)
-
-
-def draw_thread(board: Board, stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> None:
-    """A red thread through a wide picture: from the hand of the first figure into the distance, or all across it."""
-    if "thread" not in board.things or not framing.feet:
-        return
-    red, canvas = rgb("#d8382f"), scene.canvas
-    if not placed:
-        xs = [stage.width * k / 8 for k in range(-1, 10)]
-        line = [(x, scene.horizon - 0.02 - 0.05 * ((k * 7) % 3)) for k, x in enumerate(xs)]
-        canvas.stroke(line, 0.008, red, 0.006)
-        return
-    one = placed[0]
-    near = 1 if one.actor.pose.turn >= 0 else -1
-    hand = hand_of(one.actor.traits, one.actor.pose, near, near_arm=True)[2]
-    own = one.head * size_of(one.actor)
-    start = (one.x + hand[0] * own, one.foot + hand[1] * own)
-    end = (stage.middle + near * stage.width * 0.47, scene.horizon + 0.015)
-    third = ((end[0] - start[0]) / 3, (end[1] - start[1]) / 3)
-    points = [
-        start,
-        (start[0] + third[0], start[1] + third[1] + 0.05),
-        (end[0] - third[0], end[1] - third[1] + 0.03),
-        end,
-    ]
-    canvas.stroke(points, 0.008, red, 0.003)
-    scene.shine(end[0], end[1] - 0.02, 0.22, strength=0.8)
-
-
-def nest(scene: Scene, one: Placed) -> None:
-    """A basket that a sleeping animal lies in: its near side hides half of it."""
-    own = one.head * size_of(one.actor)
-    _prop(scene, "nest", one.x, one.foot + own * 0.98, own * 2.9)
+    return drawn
 
 
 def _over_the_shoulder(stage: Stage, scene: Scene, placed: list[Placed]) -> list[Drawn]:

@@ -9,10 +9,11 @@ from PIL import Image
 
 from animastor.workers.storyboard.board import Board
 from animastor.workers.storyboard.canvas import Canvas, View
-from animastor.workers.storyboard.cast import Drawn, draw_figures, draw_thread
+from animastor.workers.storyboard.cast import Drawn, draw_figures
 from animastor.workers.storyboard.finish import finished
 from animastor.workers.storyboard.lettering.card import Card, draw_card, lay_out
 from animastor.workers.storyboard.light import Light, light_of
+from animastor.workers.storyboard.props import draw_thread
 from animastor.workers.storyboard.scenery import Setting, setting_of
 from animastor.workers.storyboard.scenery.rooms import indoors
 from animastor.workers.storyboard.sky import Scene

@@ -55,8 +55,8 @@ def _sky(zenith: str, middle: str, horizon: str) -> tuple[RGB, RGB, RGB]:
 
 _BY_TIME = {
     "dawn": Light(
-        "dawn", "clear", "calm", _sky("#6d8fc4", "#f2b9a6", "#ffe0a8"), (0.94, 0.86, 0.84), rgb("#ffcf8a"),
-        rgb("#f6cdb0"), 0.80, "sun", 0.10, 0.0, False, 0.25,
+        "dawn", "clear", "calm", _sky("#5579bd", "#f0a48e", "#ffd67f"), (0.97, 0.85, 0.78), rgb("#ffcf8a"),
+        rgb("#f3bd94"), 0.62, "sun", 0.10, 0.0, False, 0.25,
     ),
     "day": Light(
         "day", "clear", "calm", _sky("#4a97d6", "#86c3e8", "#dff0f0"), (1.0, 1.0, 0.98), rgb("#fff4d6"),
@@ -117,9 +117,9 @@ def _rain(light: Light) -> Light:
 
 def _storm(light: Light) -> Light:
     wild = _rain(light)
-    sky = tuple(darker(colour, 0.38) for colour in wild.sky)
-    tint = _scaled(light, (0.62, 0.68, 0.80))
-    return replace(wild, weather="storm", sky=sky, tint=tint, shade=light.shade + 0.2, lamps=True)  # type: ignore[arg-type]
+    sky = tuple(darker(colour, 0.26) for colour in wild.sky)
+    tint = _scaled(light, (0.72, 0.78, 0.88))
+    return replace(wild, weather="storm", sky=sky, tint=tint, shade=min(0.55, light.shade + 0.15), lamps=True)  # type: ignore[arg-type]
 
 
 def _snow(light: Light) -> Light:
@@ -139,7 +139,7 @@ def _fog(light: Light) -> Light:
 
 def _mist(light: Light) -> Light:
     """Thin mist: it softens what is far and lies low, and lets the colours of the sky through."""
-    return replace(light, weather="mist", thickness=min(0.92, light.thickness + 0.12), fog=0.3)
+    return replace(light, weather="mist", thickness=min(0.90, light.thickness + 0.08), fog=0.24)
 
 
 def _wind(light: Light) -> Light:
@@ -162,7 +162,7 @@ def _warm(light: Light) -> Light:
 
 
 def _hopeful(light: Light) -> Light:
-    sky = tuple(lighter(colour, 0.10) for colour in light.sky)
+    sky = tuple(lighter(colour, 0.05) for colour in light.sky)
     return replace(light, mood="hopeful", sky=sky, tint=_scaled(light, (1.05, 1.03, 0.98)), shade=light.shade * 0.7)  # type: ignore[arg-type]
 
 

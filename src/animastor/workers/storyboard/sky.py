@@ -56,13 +56,24 @@ class Scene:
         self.glows.append(Glow((px / unit, py / unit), radius * zoom, colour, strength / zoom**0.8, near))
 
 
-def paint_sky(scene: Scene) -> None:
-    """The whole sky, from the top of the picture to below the horizon."""
+def toward_light(scene: Scene, x: float) -> float:
+    """-1 when the brightest light lit so far is to the left of x (units of the picture), 1 when it is to the right."""
+    if not scene.glows:
+        return 1.0
+    brightest = max(scene.glows, key=lambda glow: glow.strength * glow.radius)
+    return 1.0 if brightest.at[0] > x else -1.0
+
+
+def paint_sky(scene: Scene, disc_at: float | None = None) -> None:
+    """The whole sky, from the top of the picture to below the horizon.
+
+    `disc_at` is where sun or moon stands, as a share of the picture's width; by default to one side, by chance.
+    """
     light = scene.light
     _gradient(scene)
     if light.stars > 0:
         _stars(scene)
-    disc = _disc_place(scene)
+    disc = _disc_place(scene, disc_at)
     if light.disc:
         _disc(scene, *disc)
     _clouds(scene, disc)
@@ -81,10 +92,11 @@ def _gradient(scene: Scene) -> None:
     canvas.image.paste(Image.fromarray(column).resize(canvas.image.size, Image.Resampling.NEAREST))
 
 
-def _disc_place(scene: Scene) -> Point:
+def _disc_place(scene: Scene, disc_at: float | None) -> Point:
     canvas = scene.canvas
     width = canvas.right - canvas.left
-    side = 0.24 if scene.rng.random() < 0.5 else 0.76
+    chance = 0.24 if scene.rng.random() < 0.5 else 0.76
+    side = chance if disc_at is None else disc_at
     x = canvas.left + width * (side + scene.rng.uniform(-0.06, 0.06))
     top = canvas.top + 0.1 * (scene.horizon - canvas.top)
     return x, scene.horizon - scene.light.height * (scene.horizon - top)

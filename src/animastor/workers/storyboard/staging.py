@@ -60,7 +60,7 @@ FRAMINGS = {
     "full": Framing(1.12, 0.0, 0.165, 0.0, feet=True),
     "two-shot": Framing(1.30, 0.0035, 0.27, 0.15),
     "medium": Framing(1.35, 0.0035, 0.29, 0.14),
-    "close-up": Framing(1.80, 0.0075, 0.56, 0.12),
+    "close-up": Framing(1.80, 0.0075, 0.51, 0.12),
     "over-the-shoulder": Framing(1.45, 0.005, 0.31, 0.16),
     "detail": Framing(2.00, 0.012, 0.0, 0.0),
 }
@@ -196,10 +196,17 @@ def _placed(actor: Actor, x: float, stage: Stage, framing: Framing, ground: floa
         head *= min(1.6, max(1.0, (stage.height + 0.02 - framing.top * stage.floor) / (own * head)))
     # Of people of different height the small ones are lifted a little, so that a close frame holds every face.
     drop = (tallest - own) * head * (0.62 if len(everyone) > 1 else 0.0)
-    foot = framing.top * stage.floor + drop + own * head
+    foot = framing.top * stage.floor + drop + (own + _crest(actor) * size) * head
     # Their feet are below the picture, unless that would hide a chin behind the text.
     lowest = stage.floor - 0.035 + head * (own - 1.06 * size)
     return Placed(actor, x, min(max(foot, stage.height + 0.02), lowest), head)
+
+
+def _crest(actor: Actor) -> float:
+    """How far hat or hair stand above the skull, in the figure's own heads; room is left for them."""
+    traits = actor.traits
+    tall = {"top": 0.62, "witch": 0.80, "beanie": 0.36, "bowler": 0.30, "crown": 0.26, "sailor": 0.22, "cap": 0.22}
+    return max(tall.get(traits.hat, 0.1), 0.34 if traits.hair_style == "bun" else 0.0)
 
 
 def _close_animal(actor: Actor, x: float, stage: Stage, head: float, alone: bool) -> Placed:

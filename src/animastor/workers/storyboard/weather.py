@@ -20,7 +20,7 @@ def paint_air(canvas: Canvas, light: Light, rng: Random, before: bool) -> None:
         _rain(canvas, light, rng, 90 if before else 170, 1.7 if before else 1.0)
     elif light.weather == "snow":
         _snow(canvas, rng, 60 if before else 150, 1.9 if before else 1.0)
-    elif light.weather == "wind" and before:
+    elif light.weather == "wind" and not before:
         _gusts(canvas, light, rng)
 
 

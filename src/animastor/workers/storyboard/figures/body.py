@@ -96,7 +96,7 @@ def _arm(canvas: Canvas, who: Traits, pose: Pose, frame: Frame, side: int, near_
     sleeve = who.shawl if who.shawl and near_arm is None else who.top
     tone = sleeve if near_arm else darker(sleeve, 0.12)
     wide = (0.30 if who.age != "child" else 0.27) * (0.5 + 0.5 * who.bulk)
-    wrist = (elbow[0] + (hand[0] - elbow[0]) * 0.86, elbow[1] + (hand[1] - elbow[1]) * 0.86)
+    wrist = (elbow[0] + (hand[0] - elbow[0]) * 0.78, elbow[1] + (hand[1] - elbow[1]) * 0.78)
     if near_arm:
         _sleeve(canvas, (shoulder, elbow, wrist), wide * 1.16, darker(tone, 0.30))
     _hand(canvas, who, hand, side, pose, near_arm)

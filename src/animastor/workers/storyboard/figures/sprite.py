@@ -47,7 +47,7 @@ def lit(
     """
     left, top, _, low = sprite.box
     picture, mask = sprite.image.crop(sprite.box), sprite.mask.crop(sprite.box)
-    tint = np.asarray([0.42 + 0.58 * part for part in light.tint], np.float32)
+    tint = np.asarray([0.48 + 0.52 * part for part in light.tint], np.float32)
     falling = np.linspace(1.04, 0.84, low - top, dtype=np.float32)[:, None, None]
     pixels = np.asarray(picture, np.float32) * tint * falling
     picture = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
@@ -58,6 +58,13 @@ def lit(
     picture.paste(key or light.key, (0, 0), glow.point(lambda v: v * rim))
     foot, mouth = ((x - left, y - top) for x, y in (sprite.foot, sprite.mouth))
     return Sprite(picture, mask, foot, mouth, (0, 0, *picture.size))
+
+
+def cropped(sprite: Sprite, height: int) -> Sprite:
+    """Only the uppermost `height` pixels of a cut-out."""
+    low = max(1, min(height, sprite.image.height))
+    box = (0, 0, sprite.image.width, low)
+    return Sprite(sprite.image.crop(box), sprite.mask.crop(box), sprite.foot, sprite.mouth, box)
 
 
 def _edge(mask: Image.Image, shift: tuple[int, int], blur: float) -> Image.Image:

@@ -13,7 +13,7 @@ PAVING = rgb("#a79f97")
 def harbour(scene: Scene) -> None:
     """A hill of cottages on one side, the sea with boats on the other, a stone quay before them."""
     canvas, rng, light = scene.canvas, scene.rng, scene.light
-    paint_sky(scene)
+    paint_sky(scene, 0.70)
     far = scene.horizon + 0.01
     pieces.band(
         scene, ridge(rng, canvas.left - 0.2, canvas.right + 0.2, far, 0.07, 5), rgb("#7d94a0"), 0.95, far + 0.02
@@ -77,9 +77,9 @@ def _quay(scene: Scene, top: float) -> None:
 
 def harbour_front(scene: Scene) -> None:
     """Mooring posts, a crate and a barrel at the edges of the picture."""
-    boats.bollard(scene, 0.22, scene.ground + 0.07, 0.10)
-    boats.barrel(scene, scene.canvas.width - 0.16, scene.ground + 0.06, 0.15)
-    boats.crate(scene, scene.canvas.width - 0.32, scene.ground + 0.05, 0.11)
+    boats.bollard(scene, 0.16, scene.ground + 0.07, 0.10)
+    boats.barrel(scene, scene.canvas.width - 0.10, scene.ground + 0.07, 0.15)
+    boats.crate(scene, scene.canvas.width - 0.24, scene.ground + 0.065, 0.10)
 
 
 def open_sea(scene: Scene) -> None:
@@ -135,7 +135,7 @@ def beach(scene: Scene) -> None:
 def lighthouse(scene: Scene) -> None:
     """A lighthouse on its rock, the sea all round."""
     canvas, rng = scene.canvas, scene.rng
-    paint_sky(scene)
+    paint_sky(scene, 0.28)
     pieces.water(scene, scene.horizon, scene.ground)
     _reflected_disc(scene, scene.horizon, scene.ground - 0.04)
     x = canvas.width * 0.76

@@ -1,0 +1,84 @@
+"""Things that nobody holds: on the ground beside figures, a thread into the distance, a sleeper's basket."""
+
+from __future__ import annotations
+
+from animastor.workers.storyboard.board import Board
+from animastor.workers.storyboard.canvas import Canvas
+from animastor.workers.storyboard.colour import rgb
+from animastor.workers.storyboard.figures.joints import hand_of
+from animastor.workers.storyboard.figures.sprite import cut_out, lit
+from animastor.workers.storyboard.geometry import Point
+from animastor.workers.storyboard.sky import Scene, toward_light
+from animastor.workers.storyboard.staging import Framing, Placed, Stage, size_of
+from animastor.workers.storyboard.things import LUMINOUS, draw_thing
+
+
+def draw_props(board: Board, stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> None:
+    """Things that the picture's wish names and nobody holds: they stand on the ground beside the figures."""
+    held = {one.actor.pose.holds for one in placed}
+    hearth = {"fire"} if board.inside else set()  # a room has its own
+    standing = [name for name in board.things if name in STANDING and name not in held | hearth][:2]
+    asleep = any(one.actor.pose.stance == "sleep" for one in placed)
+    for index, name in enumerate(standing):
+        if name == "basket" and asleep:
+            continue
+        if framing.feet and placed:
+            head = placed[0].head
+            edge = max(one.x for one in placed) + head * (1.5 + 1.6 * index)
+            _prop(scene, name, min(edge, stage.width * 0.92), scene.ground + 0.012, head * STANDING[name])
+        elif placed and len(placed) <= 2:
+            head = placed[0].head
+            side = -1 if sum(one.x for one in placed) / len(placed) > stage.middle else 1
+            x = stage.middle + side * stage.width * (0.33 - 0.16 * index)
+            _prop(scene, name, x, stage.height * 0.95, head * 1.15 * STANDING[name])
+
+
+STANDING = {"basket": 1.35, "box": 1.3, "lantern": 0.95, "rope": 0.9, "fire": 1.2, "wool": 0.62, "bottle": 0.6,
+            "flower": 0.9, "umbrella": 1.2, "candle": 0.6, "book": 0.6}  # fmt: skip  # sizes in adult heads
+
+
+def _prop(scene: Scene, name: str, x: float, foot: float, size: float) -> None:
+    canvas = scene.canvas
+
+    def draw(own: Canvas) -> Point:
+        draw_thing(own, name, 0.0, -0.44, 1.0)
+        return (0.0, 0.0)
+
+    sprite = cut_out(draw, size * canvas.unit, 1.0)
+    shown = lit(sprite, scene.light, size * canvas.unit, toward_light(scene, x), 0.5)
+    canvas.lay(shown.image, shown.mask, (x * canvas.unit - shown.foot[0], foot * canvas.unit - shown.foot[1]))
+    if name in LUMINOUS:
+        scene.shine(x, foot - size * 0.5, size * LUMINOUS[name].reach, strength=0.9)
+
+
+def draw_thread(board: Board, stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> None:
+    """A red thread through a wide picture: from the hand of the first figure into the distance, or all across it."""
+    if "thread" not in board.things or not framing.feet:
+        return
+    red, canvas = rgb("#d8382f"), scene.canvas
+    if not placed:
+        xs = [stage.width * k / 8 for k in range(-1, 10)]
+        line = [(x, scene.horizon - 0.02 - 0.05 * ((k * 7) % 3)) for k, x in enumerate(xs)]
+        canvas.stroke(line, 0.008, red, 0.006)
+        return
+    one = placed[0]
+    near = 1 if one.actor.pose.turn >= 0 else -1
+    hand = hand_of(one.actor.traits, one.actor.pose, near, near_arm=True)[2]
+    own = one.head * size_of(one.actor)
+    start = (one.x + hand[0] * own, one.foot + hand[1] * own)
+    end = (stage.middle + near * stage.width * 0.47, scene.horizon + 0.015)
+    third = ((end[0] - start[0]) / 3, (end[1] - start[1]) / 3)
+    points = [
+        start,
+        (start[0] + third[0], start[1] + third[1] + 0.05),
+        (end[0] - third[0], end[1] - third[1] + 0.03),
+        end,
+    ]
+    canvas.stroke(points, 0.008, red, 0.003)
+    scene.shine(end[0], end[1] - 0.02, 0.22, strength=0.8)
+
+
+def nest(scene: Scene, one: Placed) -> None:
+    """A basket that a sleeping animal lies in: its near side hides half of it."""
+    own = one.head * size_of(one.actor)
+    _prop(scene, "nest", one.x, one.foot + own * 0.98, own * 2.9)
