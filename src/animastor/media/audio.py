@@ -33,7 +33,7 @@ LOUDNESS_LUFS = -18.0
 MOST_GAIN_DB = 12.0
 TRUE_PEAK_DB = -1.5
 SCENE_TAIL_S = 0.6  # what is left of the silence behind the last word of a scene
-FIXED_GAIN_DB = {"hibari": 5.0, "espeak": 0.0}  # what their plain voices need; see docs/voices.md
+FIXED_GAIN_DB = {"hibari": 4.5, "espeak": 5.0}  # what their plain voices need; see docs/voices.md
 
 # A spoken text is plausible between these: seconds per character, and seconds for the least and most text.
 _LEAST_PER_CHARACTER, _MOST_PER_CHARACTER, _MOST_EXTRA_S = 0.01, 1.2, 3.0

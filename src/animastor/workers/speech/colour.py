@@ -25,6 +25,7 @@ _NYQUIST = dsp.SR / 2
 _MIDDLE_PITCH = 190.0  # Hz, the plain voice's; what `span` widens the melody around
 _VOICED = 40.0  # Hz; below it a frame has no pitch
 _DB = np.log(10.0) / 20.0
+_LOUDER, _LOUDER_BY_TILT = 1.2, -0.6  # decibels by which coloured voices came out above the plain one; fitted
 _PHASES = np.exp(2j * np.pi * np.arange(256) / 256).astype(np.complex64) * np.float32(np.sqrt(2.0))
 
 
@@ -61,7 +62,7 @@ def _shape(semitones: float, formant: float, span: float, breath: float, tilt: f
     pitch = 2.0 ** (semitones / 12.0)
     hz = np.arange(_BINS) * _HZ
     octaves = np.log2(np.clip(hz, 500.0, 8000.0) / 1000.0)
-    slope = tilt * octaves
+    slope = tilt * octaves - (_LOUDER + _LOUDER_BY_TILT * tilt)
     airy = np.clip((hz - 800.0) / 1200.0, 0.0, 1.0)  # breath is heard above the first resonance
     return Shape(
         rows=np.clip(np.rint(_source(hz, pitch, formant) / _HZ).astype(np.int64), 0, _BINS - 1),

@@ -64,9 +64,15 @@ def _said(sentence: str, voice: Any, random: np.random.Generator) -> Iterator[Sa
         sound = pauses.shortened(pauses.trimmed(_breath(phonemes, voice, random)))
         if sound.size:
             yield sound
-            last = at == len(breaths) - 1
-            pause = PAUSE_SENTENCE_S if last and _FINAL.search(sentence) else PAUSE_CLAUSE_S
+            pause = _pause(sentence) if at == len(breaths) - 1 else PAUSE_CLAUSE_S
             yield pauses.silence(pause / float(voice["pace"]))
+
+
+def _pause(sentence: str) -> float:
+    """The silence behind a sentence inside a chunk: less behind one of a word or two (`Eh? Eh?`)."""
+    if not _FINAL.search(sentence):
+        return PAUSE_CLAUSE_S
+    return PAUSE_SENTENCE_S * min(1.0, max(0.4, len(sentence) / 20))
 
 
 def _joined(sounds: list[Samples]) -> Samples:
