@@ -18,7 +18,7 @@ from animastor.books.model import (
     UnitId,
     UnitType,
 )
-from animastor.media.audio import plan_audio
+from animastor.media.audio import AUDIO, plan_audio
 from animastor.media.audio_chunks import PAUSE_CLAUSE_S, PAUSE_HEADING_S, PAUSE_SENTENCE_S, PAUSE_UNIT_S, speakable
 from animastor.media.hashing import digest
 from animastor.media.types import ContentSettings, PartPlan, PlanInput, Planned, Profile
@@ -185,6 +185,8 @@ def test_a_lone_ellipsis_is_said_with_its_neighbour() -> None:
         ("de-AT", {"speech:de": Profile("piper", 2)}, "piper"),
         ("en", {"speech:de": Profile("piper", 2)}, "hibari"),
         ("fr", {"speech": Profile("remote", 1)}, "remote"),
+        ("en-US", AUDIO.profiles, "hibari"),
+        ("fr", AUDIO.profiles, "espeak"),
     ],
 )
 def test_the_language_decides_the_profile(language: str, profiles: dict[str, Profile], profile: str) -> None:
