@@ -17,27 +17,9 @@ from animastor.books.importers.structure import Builder, divide
 from animastor.books.importers.text import parse_text
 from animastor.books.model import Book, BookHead, BookId, Character, SceneLocation, UnitImage
 
-WORDS = tuple(
-    [
-        "road",
-        "sea",
-        "night",
-        "house",
-        "bird",
-        "stone",
-        "river",
-        "child",
-        "lamp",
-        "door",
-        "wind",
-        "king",
-        "letter",
-        "garden",
-        "horse",
-        "winter",
-    ]
-)
-VERBS = tuple(["saw", "found", "lost", "kept", "sold", "drew", "heard", "feared", "forgot", "carried"])
+NOUNS = "road sea night house bird stone river child lamp door wind king letter garden horse winter"
+DEEDS = "saw found lost kept sold drew heard feared forgot carried"
+WORDS, VERBS = NOUNS.split(), DEEDS.split()
 
 
 def sentence(n: int) -> str:
@@ -122,6 +104,15 @@ def test_a_new_chapter_leaves_the_others_alone() -> None:
     kept = [chapter.chapter_id for chapter in before.chapters]
     assert [chapter.chapter_id for chapter in after.chapters if chapter.chapter_id in kept] == kept
     assert len(after.chapters) == 4
+
+
+def test_chapters_that_are_numbered_anew_keep_their_ids_and_the_ids_of_their_headings() -> None:
+    content = prose(chapters=4, paragraphs=1, sentences=1)
+    before = book_of(text_of(content))
+    after = align(before, book_of(text_of([[[sentence(900)]], *content])))
+    assert [chapter.chapter_id for chapter in after.chapters[1:]] == [c.chapter_id for c in before.chapters]
+    assert unit_ids(after)[2:] == unit_ids(before)
+    assert [scene.scene_id for _, scene in after.scenes()][2:] == [scene.scene_id for _, scene in before.scenes()]
 
 
 def test_a_chapter_whose_whole_text_changed_keeps_its_id_by_its_place() -> None:

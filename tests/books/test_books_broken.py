@@ -481,6 +481,13 @@ def test_the_table_covers_many_inputs_and_reasons() -> None:
     assert len({case.reason for case in CASES}) >= 30
 
 
+def test_every_reason_is_shown_by_an_input_and_explained_to_users() -> None:
+    elsewhere = {Reason.FILE_TOO_LARGE, Reason.TARGET_EXISTS}
+    assert {case.reason for case in CASES} | elsewhere == set(Reason)
+    page_for_users = (Path(__file__).parents[2] / "docs" / "books.md").read_text(encoding="utf-8")
+    assert [reason for reason in Reason if f"`{reason.value}`" not in page_for_users] == []
+
+
 def test_a_file_inside_a_vbook_may_not_be_endless(tmp_path: Path) -> None:
     source = vbook({})(tmp_path)
     with (source / "bible.json").open("wb") as file:

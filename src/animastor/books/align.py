@@ -13,7 +13,7 @@ from pathlib import Path
 
 from animastor.books import lcs
 from animastor.books.align_scenes import rebuild
-from animastor.books.align_units import Placed, Standing, flatten, repack
+from animastor.books.align_units import Placed, Standing, continued, flatten, repack
 from animastor.books.identifiers import Names, plain
 from animastor.books.model import Book, BookHead, Character
 
@@ -46,15 +46,36 @@ def source_key(book: Book, path: Path) -> str:
 
 def _placed(old: Sequence[Standing], new: Sequence[Standing], language: str) -> list[Placed]:
     """The units of the result in order, each with the stored unit that it continues."""
-    pairs = lcs.common([plain(item.unit.text) for item in old], [plain(item.unit.text) for item in new])
     placed: list[Placed] = []
     at_old = at_new = 0
-    for i, j in (*pairs, (len(old), len(new))):
+    for i, j in (*_pairs(old, new), (len(old), len(new))):
         placed.extend(repack(old, range(at_old, i), new[at_new:j], language))
         if j < len(new):
-            placed.append(Placed(old[i].unit, i, new[j], new[j].chapter_start, new[j].hard))
+            unit = continued(old[i].unit, new[j].unit)
+            placed.append(Placed(unit, i, new[j], new[j].chapter_start, new[j].hard))
         at_old, at_new = i + 1, j + 1
     return placed
+
+
+def _pairs(old: Sequence[Standing], new: Sequence[Standing]) -> list[lcs.Pair]:
+    """The units that are the same, ascending: by the text, and headings with the text that follows them.
+
+    Headings are numbered anew when a chapter is inserted, so they do not decide what is the same.
+    """
+    left = [at for at, item in enumerate(old) if not item.is_heading]
+    right = [at for at, item in enumerate(new) if not item.is_heading]
+    same = lcs.common([plain(old[at].unit.text) for at in left], [plain(new[at].unit.text) for at in right])
+    pairs: list[lcs.Pair] = []
+    for i, j in ((left[i], right[j]) for i, j in same):
+        before = pairs[-1] if pairs else (-1, -1)
+        headings: list[lcs.Pair] = []
+        x, y = i - 1, j - 1
+        while x > before[0] and y > before[1] and old[x].is_heading and new[y].is_heading:
+            headings.append((x, y))
+            x, y = x - 1, y - 1
+        pairs.extend(reversed(headings))
+        pairs.append((i, j))
+    return pairs
 
 
 def _ids(book: Book) -> list[str]:

@@ -36,6 +36,11 @@ class Standing:
     hard: bool
     scene_start: bool
 
+    @property
+    def is_heading(self) -> bool:
+        """Whether it is a heading that is spoken."""
+        return self.scene.type is SceneType.CHAPTER_INTRO
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -93,7 +98,7 @@ def _adopted(old: Sequence[Standing], gap: range, new: Sequence[Standing]) -> li
     if old_ends[-1] != new_starts[-1] or _squeezed(old[i].unit for i in gap) != _squeezed(item.unit for item in new):
         return None
     starts = dict(zip(new_starts[:-1], new, strict=True))
-    fixed = {start for start, item in starts.items() if item.hard or _is_intro(item)}
+    fixed = {start for start, item in starts.items() if item.hard or item.is_heading}
     if not fixed <= {0, *old_ends}:
         return None
     placed = []
@@ -113,23 +118,19 @@ def _squeezed(units: Iterator[Unit]) -> str:
     return "".join("".join(unit.text.split()) for unit in units)
 
 
-def _is_intro(item: Standing) -> bool:
-    return item.scene.type is SceneType.CHAPTER_INTRO
-
-
 def _sentences(new: Sequence[Standing], language: str) -> Iterator[_Sentence]:
     """The incoming units' atoms; headings stay as they are."""
     for item in new:
-        atoms = [Atom(item.unit.text)] if _is_intro(item) else atoms_of_unit(item.unit, language)
+        atoms = [Atom(item.unit.text)] if item.is_heading else atoms_of_unit(item.unit, language)
         for n, atom in enumerate(atoms):
-            yield _Sentence(replace(atom, opens=False), item, not n, not n and (item.hard or _is_intro(item)))
+            yield _Sentence(replace(atom, opens=False), item, not n, not n and (item.hard or item.is_heading))
 
 
 def _owners(old: Sequence[Standing], gap: range, sentences: Sequence[_Sentence], language: str) -> list[int]:
     """For each sentence the stored unit that it belongs to, -1 when it is new."""
     before: list[tuple[str, int]] = []
     for i in gap:
-        atoms = [Atom(old[i].unit.text)] if _is_intro(old[i]) else atoms_of_unit(old[i].unit, language)
+        atoms = [Atom(old[i].unit.text)] if old[i].is_heading else atoms_of_unit(old[i].unit, language)
         before.extend((plain(atom.text), i) for atom in atoms)
     after = [plain(sentence.atom.text) for sentence in sentences]
     pairs = lcs.common([text for text, _ in before], after)
@@ -199,8 +200,11 @@ def _unit(members: Sequence[_Sentence], stored: Unit | None) -> Unit:
     source = members[0].source.unit
     if made.text == source.text:
         made = source
-    if stored is None:
-        return _nameless(made)
+    return _nameless(made) if stored is None else continued(stored, made)
+
+
+def continued(stored: Unit, made: Unit) -> Unit:
+    """The stored unit if it says the same; else the new text with its id, and what a text cannot say."""
     if plain(made.text) == plain(stored.text):
         return stored
     return replace(made, unit_id=stored.unit_id, image=stored.image, action=stored.action, extra=stored.extra)

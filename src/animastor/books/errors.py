@@ -36,7 +36,6 @@ class Reason(StrEnum):
     # vbook
     FILE_MISSING = "file_missing"
     JSON_BROKEN = "json_broken"
-    FIELD_MISSING = "field_missing"
     FIELD_TYPE = "field_type"
     VALUE_UNKNOWN = "value_unknown"
     ID_MISSING = "id_missing"

@@ -13,7 +13,8 @@ from collections import Counter
 SAMPLE = 20_000  # characters that are looked at
 
 _COMMON = {
-    "en": "the and of to in was that it he his with her you had for she not but at him is on as said",
+    "en": "the and of to a in was that it he his with her you had for she not but at him is on as said"
+    " have has this they what were which from be or an there so if no we by are then my all when who",
     "de": "der die und den das nicht ist sie mit ein dem zu ich sich auf war von eine auch als er es im",
     "fr": "le la les et de des un une il elle dans que qui pas pour sur vous était avec est ce ne se",
     "es": "el la los las de que y en un una no se por con su para como lo pero más había era al del",
@@ -28,6 +29,8 @@ _COMMON = {
     "fi": "ja on ei hän se oli että niin mutta kun hänen joka minä olen ovat kuin nyt siitä mitä",
 }
 _WORDS = {language: frozenset(words.split()) for language, words in _COMMON.items()}
+_LANGUAGES = Counter(word for words in _WORDS.values() for word in words)
+_WEIGHTS = {word: 1 / languages for word, languages in _LANGUAGES.items()}  # "a" says little: six languages have it
 
 _SCRIPTS = {
     "HIRAGANA": "ja",
@@ -78,9 +81,9 @@ def guess(text: str) -> str:
     if found != "LATIN":
         return _among_letters(text, _SCRIPTS.get(found, ""))
     words = Counter(re.findall(r"[^\W\d_]+", text[:SAMPLE].lower()))
-    scores = {language: sum(words[word] for word in common) for language, common in _WORDS.items()}
+    scores = {language: sum(words[word] * _WEIGHTS[word] for word in common) for language, common in _WORDS.items()}
     best = max(scores, key=lambda language: scores[language])
-    return best if scores[best] * 12 >= sum(words.values()) else ""
+    return best if scores[best] * 20 >= sum(words.values()) else ""
 
 
 def _among_letters(text: str, language: str) -> str:
