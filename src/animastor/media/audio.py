@@ -216,7 +216,6 @@ AUDIO = MediaType(
     check=check_audio,
     facts_of=audio_facts,
     suffixes={SPEECH: ".flac", SILENCE: ".flac", "merge": ".flac"},
-    profiles={f"{SPEECH}:en": ENGLISH, SPEECH: OTHERS},
     retry_limit=10,
     min_quota=8,
     job_timeout=timedelta(minutes=30),
