@@ -147,6 +147,19 @@ def test_a_job_may_be_entered_with_a_delay():
     assert [status.state for status in world.jobs()] == [JobState.QUEUED]
 
 
+def test_each_delayed_job_has_its_own_time():
+    world = World()
+    world.admit(1, "d1")
+    for delay in (5.0, 7.0, 6.0):
+        world.enqueue(job(1, "d1", f"after {delay:g}", not_before=world.clock.now() + delay))
+    world.passes(4.0)
+    order = []
+    for _ in range(4):
+        order.append([claim.job.input_hash for claim in world.claims(SPEAKER, 9)])
+        world.passes(1.0)
+    assert order == [[], ["after 5"], ["after 6"], ["after 7"]]
+
+
 def test_work_that_is_handed_back_is_first_in_the_queue_of_its_book():
     world = World()
     world.admit(1, "d1")

@@ -302,7 +302,7 @@ class MemoryCoordination:
         elif pair.breaker.state is Circuit.HALF_OPEN:
             for lease in pair.permits.values():
                 for entry in self._queue.entries.of_dispatch(lease.dispatch_id):
-                    if entry.job.job_id in waiting and entry.job.dispatch_id == lease.dispatch_id:
+                    if entry.job.job_id in waiting:  # queued, so this is its only label
                         yield entry
 
     def _next_look(self, worker: Worker, now: float) -> float:
