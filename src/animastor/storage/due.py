@@ -1,7 +1,8 @@
 """What is due, and what has to be planned again: walks through indexes, fair among books (STORAGE, the due set).
 
 The walk takes up to `each` assets of a book in reading order, then jumps to the next book, starting behind the book
-served last. Its cost grows with what it returns, never with what is stored or due.
+served last. Its cost grows with what it returns, never with what is stored or due. (The unary plus in its comparison
+of rows keeps SQLite from comparing affinities, and so from using the first column of the index alone.)
 """
 
 # ruff: noqa: S608 - fragments of this package are put together, nothing from outside
@@ -39,7 +40,7 @@ DUE_WALK = Statement(
             (
                 SELECT n.id FROM asset n
                 WHERE {_DUE} AND n.book_key = w.book_key AND w.nth < :each
-                  AND (n.rank, n.reading_order, n.id) > (w.rank, w.reading_order, w.id)
+                  AND (n.rank, n.reading_order, n.id) > (+w.rank, +w.reading_order, +w.id)
                 ORDER BY n.rank, n.reading_order, n.id LIMIT 1
             ),
             (

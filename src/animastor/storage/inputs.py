@@ -14,8 +14,8 @@ from animastor.engine.ports import PlanRow
 from animastor.engine.states import State
 from animastor.media.registry import Registry
 from animastor.media.types import Dependency, Previous
-from animastor.protocol import MERGE, AssetId, BookKey
-from animastor.storage.rows import Statement, fetch
+from animastor.protocol import MERGE
+from animastor.storage.rows import STATES, Statement, fetch
 
 _ROWS = Statement(
     "plan_rows",
@@ -93,23 +93,24 @@ def plan_rows(connection: Connection, registry: Registry, assets: Sequence[int])
     found = {row.id: row for row in fetch(connection, _ROWS, assets=assets)}
     rows = [found[asset] for asset in assets if asset in found]
     scenes = {row.scene_key: orjson.loads(row.content) for row in rows}
-    siblings = _siblings(connection, registry, rows)
+    needs = {media: _needs(registry, media) for media in {row.media for row in rows}}
+    siblings = _siblings(connection, needs, rows)
     takes = _takes(connection, [row for row in rows if row.has_takes], scenes)
     previous = _previous(connection, [row.id for row in rows if row.planned_seq])
     return [
         PlanRow(
-            asset=AssetId(row.id),
-            book_key=BookKey(row.book_key),
+            asset=row.id,
+            book_key=row.book_key,
             revision=row.revision,
             chapter_id=row.chapter_id,
             scene_id=row.scene_id,
             media=row.media,
             lane=row.lane,
-            state=State(row.state),
+            state=STATES[row.state],
             plan_seq=row.plan_seq,
             scene=scenes[row.scene_key],
             takes=takes.get((row.book_key, row.media), {}),
-            dependencies=_dependencies(registry, row, siblings),
+            dependencies=_dependencies(needs[row.media], row, siblings) if needs[row.media] else {},
             previous=tuple(previous.get(row.id, ())),
         )
         for row in rows
@@ -131,23 +132,25 @@ def _needs(registry: Registry, media: str) -> tuple[str, ...]:
     return (*declared.requires, *declared.follows)
 
 
-def _siblings(connection: Connection, registry: Registry, rows: Iterable[Any]) -> dict[tuple[int, str], _Sibling]:
-    wanted = sorted({(row.scene_key, need) for row in rows for need in _needs(registry, row.media)})
+def _siblings(
+    connection: Connection, needs: Mapping[str, Sequence[str]], rows: Iterable[Any]
+) -> dict[tuple[int, str], _Sibling]:
+    wanted = sorted({(row.scene_key, need) for row in rows for need in needs[row.media]})
     if not wanted:
         return {}
     return {
         (row.scene_key, row.media): _Sibling(
-            State(row.state), row.planned_seq >= row.plan_seq, orjson.loads(row.facts) if row.facts else {}
+            STATES[row.state], row.planned_seq >= row.plan_seq, orjson.loads(row.facts) if row.facts else {}
         )
         for row in fetch(connection, _SIBLINGS, wanted=wanted)
     }
 
 
-def _dependencies(registry: Registry, row: Any, siblings: Mapping[tuple[int, str], _Sibling]) -> dict[str, Dependency]:
+def _dependencies(
+    needs: Sequence[str], row: Any, siblings: Mapping[tuple[int, str], _Sibling]
+) -> dict[str, Dependency]:
     disabled = row.disabled.split()
-    return {
-        need: _dependency(siblings.get((row.scene_key, need)), need in disabled) for need in _needs(registry, row.media)
-    }
+    return {need: _dependency(siblings.get((row.scene_key, need)), need in disabled) for need in needs}
 
 
 def _dependency(sibling: _Sibling | None, disabled: bool) -> Dependency:

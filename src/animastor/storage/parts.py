@@ -164,12 +164,9 @@ class MadeAsset:
 
     def made(self) -> list[MadePart]:
         """The parts in the order of the plan, each with its facts."""
-        placed = [
-            (ordinal, MadePart(_plan(row, units), row.artifact, facts_from(row.facts)))
-            for row in self._rows
-            for ordinal, units in orjson.loads(row.places)
-        ]
-        return [part for _, part in sorted(placed, key=lambda one: one[0])]
+        placed = [(ordinal, row, units) for row in self._rows for ordinal, units in orjson.loads(row.places)]
+        placed.sort(key=lambda one: one[0])
+        return [MadePart(_plan(row, units), row.artifact, facts_from(row.facts)) for _, row, units in placed]
 
     def merged_facts(self) -> Facts | None:
         """What probing found in the merged artifact; None without a merge step."""

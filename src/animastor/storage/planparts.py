@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import orjson
 from sqlalchemy import Connection
@@ -13,7 +12,7 @@ from animastor.engine.ports import JobSource, PartRow, StorePlan
 from animastor.engine.states import PartState
 from animastor.storage import reuse
 from animastor.storage.parts import places_of, retry_of
-from animastor.storage.rows import Statement, fetch
+from animastor.storage.rows import Statement, fetch, write_each
 
 _PARTS = Statement(
     "store_parts",
@@ -26,14 +25,23 @@ _PARTS = Statement(
     FROM {parts} AS p WHERE true
     ON CONFLICT (asset, hash) DO UPDATE SET wanted = 1, ordinal = excluded.ordinal, plan_seq = excluded.plan_seq,
         places = excluded.places, estimate_s = excluded.estimate_s, work = excluded.work, unwanted_at = NULL
-    RETURNING asset, hash, state, artifact, not_before, failure, attempts, infra_attempts,
-              CASE WHEN facts = '' THEN 0 ELSE 1 END AS known
     """,
     parts={
         "asset": int, "hash": str, "kind": str, "ordinal": int, "unit": str, "seq": int, "workspace": str,
         "estimate_s": float, "work": float, "profile": str, "places": str, "inputs": str, "params": str,
     },
 )  # fmt: skip
+_HELD = Statement(
+    "held_parts",
+    "The parts of some assets that their newest plan wants, as they are.",
+    """
+    SELECT p.asset, p.hash, p.state, p.artifact, p.not_before, p.failure, p.attempts, p.infra_attempts,
+           CASE WHEN p.facts = '' THEN 0 ELSE 1 END AS known
+    FROM {plans} AS one JOIN part p ON p.asset = one.asset AND p.plan_seq = one.seq
+    WHERE p.wanted = 1
+    """,
+    plans={"asset": int, "seq": int},
+)
 _UNWANT = Statement(
     "unwant_parts",
     "Parts that only an earlier plan wanted.",
@@ -46,14 +54,15 @@ _UNWANT = Statement(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+_PART_STATES: Final = tuple(PartState)
+
+
+class Held(NamedTuple):
     """A wanted part as the database has it. `known`: its facts are there, even if its bytes are not."""
 
     state: PartState
     artifact: str
     known: bool
-    not_before: float
     row: Any
 
     @property
@@ -70,11 +79,9 @@ def write_parts(
 ) -> tuple[HeldParts, frozenset[tuple[int, str]]]:
     """Write the parts of (plan, workspace, whether it replaces a plan); what is held of them, and what was reused."""
     rows = [row for plan, workspace, _ in plans for row in _part_rows(plan, workspace)]
-    stored = fetch(connection, _PARTS, parts=rows) if rows else ()
-    held = {
-        (row.asset, row.hash): Held(PartState(row.state), row.artifact, bool(row.known), row.not_before, row)
-        for row in stored
-    }
+    write_each(connection, _PARTS, rows)
+    stored = fetch(connection, _HELD, plans=[(plan.asset, plan.plan_seq) for plan, _, _ in plans])
+    held = {(row.asset, row.hash): Held(_PART_STATES[row.state], row.artifact, bool(row.known), row) for row in stored}
     replaced = [(plan.asset, plan.plan_seq) for plan, _, replaces in plans if replaces]
     if replaced:
         reuse.let_go(connection, (row.artifact for row in fetch(connection, _UNWANT, plans=replaced)))
@@ -83,7 +90,7 @@ def write_parts(
     absent = [(asset, hash_, workspaces[asset]) for (asset, hash_), one in held.items() if not one.ready]
     taken = reuse.take_over(connection, absent)
     for key, artifact in taken.items():
-        held[key] = replace(held[key], state=PartState.READY, artifact=artifact, known=True)
+        held[key] = held[key]._replace(state=PartState.READY, artifact=artifact, known=True)
     return held, frozenset(taken)
 
 
@@ -93,12 +100,12 @@ def _use_again(connection: Connection, held: HeldParts, assets: set[int]) -> dic
     gone = reuse.use(connection, (one.artifact for one in kept.values()))
     lost = {key: one for key, one in kept.items() if one.artifact in gone}
     reuse.forget(connection, ((asset, hash_, one.artifact) for (asset, hash_), one in lost.items()))
-    return {key: replace(one, state=PartState.MISSING) for key, one in lost.items()}
+    return {key: one._replace(state=PartState.MISSING) for key, one in lost.items()}
 
 
 def _part_rows(plan: StorePlan, workspace: str) -> Iterator[tuple[object, ...]]:
     places = places_of(plan.parts)
-    for part in {part.hash: part for part in plan.parts}.values():
+    for part in distinct(plan.parts):
         yield _part_row(plan, part, workspace, places[part.hash])
     if plan.merge is not None:
         yield _part_row(plan, plan.merge, workspace, [(len(plan.parts), ())])
@@ -132,11 +139,11 @@ def job_source(part: PartRow, held: Held, inputs: tuple[str, ...] | None = None)
         params=part.params,
         inputs=part.inputs if inputs is None else inputs,
         profile=part.profile,
-        not_before=held.not_before,
+        not_before=held.row.not_before,
         retry_of=retry_of(held.row),
     )
 
 
-def distinct(parts: Iterable[PartRow]) -> Iterable[PartRow]:
+def distinct(parts: Sequence[PartRow]) -> Collection[PartRow]:
     """The parts without repetitions, in order."""
-    return {part.hash: part for part in parts}.values()
+    return {part.hash: part for part in parts}.values() if len(parts) > 1 else parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 from sqlalchemy import Connection
@@ -53,8 +54,7 @@ _FACTS = Statement(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Finishing:
+class Finishing(NamedTuple):
     """An asset that has all it wants, as it was read under lock: to be completed when GENERATING, else restored."""
 
     asset: int

@@ -5,6 +5,7 @@ A result never acts in the name of its own dispatch: what it completes, it compl
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -91,18 +92,11 @@ class _Touched:
     """An asset that results of the batch were for, and what follows for it."""
 
     row: Any
+    running: bool
     merge: JobSource | None = None
     ended: Ended | None = None
     replan: bool = False
     ready: bool = False
-
-    @property
-    def state(self) -> State:
-        return State(self.row.asset_state)
-
-    @property
-    def running(self) -> bool:
-        return self.state is State.GENERATING
 
 
 @dataclass(slots=True)
@@ -142,7 +136,7 @@ def _take_in(connection: Connection, batch: _Batch, first: dict[tuple[int, str],
     _journal(connection, batch, taken)
     for key, row in batch.rows.items():
         if row.wanted and batch.reasons[key] in _KEPT:
-            batch.touched[row.asset] = _Touched(row)
+            batch.touched[row.asset] = _Touched(row, row.asset_state == State.GENERATING)
 
 
 def _use(connection: Connection, files: dict[str, tuple[str, int]]) -> set[str]:
@@ -166,14 +160,14 @@ def _reason(row: Any, result: PartResult, *, new: bool, taken: bool) -> Reason:
 
 
 def _journal(connection: Connection, batch: _Batch, taken: dict[tuple[int, str], PartResult]) -> None:
-    told: dict[tuple[JournalType, State, Reason], list[journal.Member]] = {}
+    told: dict[tuple[bool, int, Reason], list[journal.Member]] = defaultdict(list)
     for key, one in taken.items():
-        row, reason = batch.rows[key], batch.reasons[key]
-        type_ = JournalType.MERGED if row.kind == MERGE else JournalType.PART_ACCEPTED
+        row = batch.rows[key]
         about = journal.details(kind=row.kind, hash=row.hash)
-        told.setdefault((type_, State(row.asset_state), reason), []).append((one.asset, one.dispatch_id, about))
-    for (type_, state, reason), members in told.items():
-        journal.record(connection, type_, state, reason, members)
+        told[row.kind == MERGE, row.asset_state, batch.reasons[key]].append((one.asset, one.dispatch_id, about))
+    for (merged, state, reason), members in told.items():
+        type_ = JournalType.MERGED if merged else JournalType.PART_ACCEPTED
+        journal.record(connection, type_, State(state), reason, members)
 
 
 def _derive(connection: Connection, registry: Registry, batch: _Batch) -> None:
@@ -198,7 +192,8 @@ def _derive(connection: Connection, registry: Registry, batch: _Batch) -> None:
     _fail(connection, registry, stuck)
     _merges(connection, batch, merging)
     resting = [one.row.asset for one in (*whole, *(batch.touched[asset] for asset in merging)) if not one.running]
-    run(connection, _LOOK_AGAIN, assets=sorted(resting)).close()
+    if resting:
+        run(connection, _LOOK_AGAIN, assets=sorted(resting)).close()
     refresh_tally(connection, ((one.row.book_key, one.row.media, asset) for asset, one in batch.touched.items()))
 
 

@@ -32,6 +32,7 @@ _NUMBERS: Final[Mapping[str, str]] = {
     **{f"PART_{state.name}": str(int(state)) for state in PartState},
     **{f"WAIT_{wait.name}": str(int(wait)) for wait in Wait},
 }
+STATES: Final = tuple(State)  # by their number, quicker than the enum's own look-up
 _FACES: Final[Mapping[str, Mapping[str, str]]] = {
     SQLITE: {"now": ":now", "for_update": "", "for_share": ""},
     "postgresql": {
@@ -54,6 +55,7 @@ class Statement:
         self.sources = sources
         self._sql = sql
         self._rendered: dict[str, tuple[TextClause, bool]] = {}
+        self._each: str | None = None
 
     def on(self, dialect: str) -> tuple[TextClause, bool]:
         """The statement for a database, and whether it needs the time as a parameter."""
@@ -63,6 +65,15 @@ class Statement:
             sql = self._sql.format_map({**_NUMBERS, **_FACES[dialect], **faces})
             known = self._rendered[dialect] = (text(sql), ":now" in sql)
         return known
+
+    def each(self) -> str:
+        """The statement for one member of its only row source, on SQLite, with numbered parameters."""
+        if self._each is None:
+            ((name, columns),) = self.sources.items()
+            one = ", ".join(f"?{n} AS {column}" for n, column in enumerate(columns, 1))
+            faces = {**_NUMBERS, **_FACES[SQLITE], name: f"(SELECT {one})"}
+            self._each = self._sql.format_map(faces)
+        return self._each
 
     def text_for(self, dialect: str) -> str:
         """The rendered text, for plans and for people."""
@@ -111,6 +122,20 @@ def run(connection: Connection, statement: Statement, **values: object) -> Curso
     if needs_now:
         values["now"] = connection.info["now"]
     return connection.execute(clause, values)
+
+
+def write_each(connection: Connection, statement: Statement, batch: Sequence[Sequence[object]]) -> None:
+    """Execute a statement over one wide row source, without an answer, each member by itself on SQLite.
+
+    The statement's text is the same; the source is one row of parameters. For inserts of many columns this is three
+    times as quick as taking JSON apart; for updates and narrow rows it is not.
+    """
+    if connection.dialect.name != SQLITE:
+        run(connection, statement, **dict.fromkeys(statement.sources, batch)).close()
+        return
+    raw = connection.connection.driver_connection
+    assert raw is not None, "the connection is open"
+    raw.executemany(statement.each(), batch)
 
 
 def fetch(connection: Connection, statement: Statement, **values: object) -> Sequence[Any]:
