@@ -12,6 +12,7 @@ from animastor.books.identifiers import is_valid
 from animastor.books.importers import load
 from animastor.books.importers.structure import Block, Builder, divide, is_break
 from animastor.books.importers.text import parse_text
+from animastor.books.languages import guess
 from animastor.books.model import Book, SceneType
 from animastor.books.packing import CONTINUES, SCENE_LIMIT, SCENE_REST
 
@@ -185,3 +186,9 @@ def test_every_block_is_heard_once_in_order_with_valid_unique_ids(made: list[Blo
     assert len(set(ids)) == len(ids)
     assert all(map(is_valid, ids))
     assert all(scene.units for scene in scenes)
+
+
+def test_a_short_english_word_that_other_languages_have_does_not_change_the_language() -> None:
+    text = "Paragraph nine has sentence four, which tells a little of what happened then. " * 9
+    assert guess(text) == "en"
+    assert guess("A new sentence stands here. " + text) == "en"

@@ -24,6 +24,7 @@ from animastor.engine.engine import Engine
 from animastor.engine.errors import EngineStoppedError
 from animastor.engine.ports import (
     ArtifactStoreUnavailableError,
+    Checker,
     JournalRow,
     NewRequest,
     RequestProgress,
@@ -213,12 +214,20 @@ def _copy_schema(connection: Connection, schema: Sequence[str]) -> None:
 class Stage:
     """Everything that one test needs, on one virtual clock."""
 
-    def __init__(self, registry: Registry = REGISTRY, *, limits: Limits | None = None, window: bool = False) -> None:
+    def __init__(
+        self,
+        registry: Registry = REGISTRY,
+        *,
+        limits: Limits | None = None,
+        window: bool = False,
+        profiles: Sequence[str] = PROFILES,
+    ) -> None:
         self.clock = VirtualClock()
+        self.profiles = profiles
         self.registry = registry
         self.limits = limits or Limits.of(registry)
         self.bytes = Bytes()
-        self.checker = ToyChecker(self.bytes)
+        self.checker: Checker = ToyChecker(self.bytes)
         self.coordination = MemoryCoordination(self.clock, self.limits, window=window)
         self.window_s = 40.0 if window else 0.0
         self.alarms: list[Alarm] = []
@@ -267,7 +276,7 @@ class Stage:
         await engine.start()
         hub = self.hub(engine)
         crew = [
-            asyncio.create_task(self.crew.work(hub, Worker("wrk", str(n), dict.fromkeys(PROFILES, slots))))
+            asyncio.create_task(self.crew.work(hub, Worker("wrk", str(n), dict.fromkeys(self.profiles, slots))))
             for n in range(workers)
         ]
         try:
