@@ -192,13 +192,13 @@ def _shoulder(scene: Scene, stage: Stage, listener: Placed, left: bool) -> Drawn
     canvas = scene.canvas
     head = stage.floor * 0.50
     pose = Pose(turn=0.5 if left else -0.5, back=True)
-    sprite = _sprite(listener.actor.traits, pose, head * canvas.unit)
+    sprite = _sprite(listener.actor.traits, pose, head * canvas.unit / 2)
     dim = replace(scene.light, tint=tuple(part * 0.55 for part in scene.light.tint))  # type: ignore[arg-type]
-    shown = lit(sprite, dim, head * canvas.unit, 1.0 if left else -1.0, 0.7)
+    half = lit(sprite, dim, head * canvas.unit / 2, 1.0 if left else -1.0, 0.7)
+    # Painted at half the size and enlarged: so near, it is out of focus.
+    size = (half.image.width * 2, half.image.height * 2)
+    image, mask = (layer.resize(size, Image.Resampling.BICUBIC) for layer in (half.image, half.mask))
     x, top = stage.width * (0.17 if left else 0.83), stage.floor * 0.30
-    at = (x * canvas.unit - shown.foot[0], top * canvas.unit)
-    soft = shown.mask.filter(ImageFilter.GaussianBlur(0.003 * canvas.unit))
-    blurred = shown.image.filter(ImageFilter.GaussianBlur(0.003 * canvas.unit))
-    _lay(scene, replace(shown, image=blurred, mask=soft), at)
+    _lay(scene, replace(half, image=image, mask=mask), (x * canvas.unit - half.foot[0] * 2, top * canvas.unit))
     mouth = (x, top + head * 0.8)
     return Drawn(mouth, _colour_of(listener.actor.traits), False)

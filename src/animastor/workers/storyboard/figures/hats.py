@@ -14,17 +14,22 @@ _SHADE, _BRASS, _GOLD, _STEEL = rgb("#23232c"), rgb("#e0b64c"), rgb("#e3b947"), 
 
 def hat(pen: Pen, who: Traits, pose: Pose) -> None:
     """The hat, when there is one."""
-    draw = _HATS.get(who.hat)
+    draw = _band if pose.back and who.hat in ("cap", "sailor") else _HATS.get(who.hat)
     if draw:
         draw(pen, who, pose.turn * 0.05)
 
 
-def _cap(pen: Pen, who: Traits, t: float) -> None:
+def _band(pen: Pen, who: Traits, t: float) -> None:
+    """A cap without its peak, as it is seen from behind."""
     tone = who.hat_colour
     crown = [(-0.52, -0.26), (-0.58, -0.52), (-0.3, -0.74), (0.3, -0.74), (0.58, -0.52), (0.52, -0.26), (0, -0.36)]
     pen.blob([(x + t, y) for x, y in crown], tone)
     band = [(-0.49, -0.22), (-0.49, -0.36), (0, -0.47), (0.49, -0.36), (0.49, -0.22), (0, -0.32)]
     pen.blob([(x + t, y) for x, y in band], darker(tone, 0.35))
+
+
+def _cap(pen: Pen, who: Traits, t: float) -> None:
+    _band(pen, who, t)
     peak = [(-0.36, -0.26), (0, -0.35), (0.36, -0.26), (0.28, -0.15), (0, -0.19), (-0.28, -0.15)]
     pen.blob([(x + 2.4 * t, y) for x, y in peak], _SHADE)
 

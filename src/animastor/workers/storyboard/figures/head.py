@@ -68,7 +68,7 @@ def _from_behind(pen: Pen, who: Traits) -> None:
             )
     if who.hair_style == "bun":
         pen.oval(0, -0.30, 0.26, 0.24, darker(who.hair, 0.14))
-    hat(pen, who, Pose(turn=0.0))
+    hat(pen, who, Pose(turn=0.0, back=True))
 
 
 def _skull(pen: Pen, who: Traits, pose: Pose) -> None:
