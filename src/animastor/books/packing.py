@@ -1,14 +1,13 @@
 """From paragraphs to units, and from units to scenes (CONTRACT 2).
 
-Sentences are packed one to three to a unit; a unit of dialogue holds one stretch of one speaker's words. Each
-decision depends only on what stands beside it and starts again at each longer paragraph, so that an edit moves few
-borders; importing a changed file then keeps the borders that were there (`align`).
+Sentences are packed one to three to a unit; a unit of dialogue holds one stretch of one speaker's words. Packing
+starts again at each paragraph; importing a changed file keeps the borders that were there (`align`).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -19,6 +18,7 @@ from animastor.books.speech import Speaker, Speech, speeches
 CONTINUES = "continues"  # in a scene's extra: only the length bound divides it from the scene before
 UNNAMED = UnitId("")  # a unit that has no id yet
 SENTENCES = 3  # of a unit, at most
+UNIT_SIZE = 150  # characters that a unit should have: about ten seconds of speech
 UNIT_LIMIT = 300  # characters of a unit of several sentences
 SENTENCE_LIMIT = 400  # a longer sentence is cut behind its clauses
 SHORT = 100  # paragraphs up to this length may share a unit: exchanges of single words
@@ -26,7 +26,8 @@ _CLOSERS = "\"'”’»“)]」』"
 _ENDS = frozenset(".!?…。！？؟۔।")
 SCENE_LEAST = 1200  # characters, before a scene may end at a paragraph
 SCENE_LIMIT = 2000  # characters of a scene
-SCENE_UNITS = 14  # units of a scene
+SCENE_UNITS = 16  # units of a scene
+SCENE_UNITS_LEAST = 12  # units, before a scene may end at a paragraph however short they are
 SCENE_REST = 400  # a shorter rest joins the scene before it
 
 
@@ -35,7 +36,7 @@ class Atom:
     """A sentence, or a part of one: what units are packed from.
 
     `gap` is the white space after it, `spoken` the place of what its speaker says in `text`, `opens` whether it
-    begins a paragraph and `paragraph` that paragraph's length in characters.
+    begins a paragraph.
     """
 
     text: str
@@ -43,7 +44,6 @@ class Atom:
     speaker: str = ""
     spoken: tuple[int, int] = (0, 0)
     opens: bool = False
-    paragraph: int = 0
 
 
 def atoms_of_paragraph(text: str, language: str) -> tuple[list[Atom], list[Speaker]]:
@@ -75,7 +75,7 @@ def _cut(text: str, told: Sequence[Speech], language: str) -> list[Atom]:
                 first = start + len(piece) - len(piece.lstrip())
                 speaker, spoken = _spoken(told, first, start + len(bare))
                 gap = piece[len(bare) :]
-                atoms.append(Atom(bare.lstrip(), "\n" if "\n" in gap else gap[:1], speaker, spoken, not at, len(text)))
+                atoms.append(Atom(bare.lstrip(), "\n" if "\n" in gap else gap[:1], speaker, spoken, not at))
                 at += 1
             start += len(piece)  # noqa: PLW2901
     if atoms:
@@ -109,25 +109,61 @@ def _overlapping(told: Sequence[Speech], start: int, end: int) -> Sequence[Speec
     return told[first : bisect_left(told, end, key=lambda speech: speech.opens)]
 
 
-def pack_units(atoms: Iterable[Atom]) -> list[list[Atom]]:
-    """Atoms grouped into units."""
+def pack_units(atoms: Sequence[Atom]) -> list[list[Atom]]:
+    """Atoms grouped into units: runs of one voice in one paragraph evenly, then short paragraphs together."""
     units: list[list[Atom]] = []
+    run: list[Atom] = []
     for atom in atoms:
-        if units and may_join(units[-1], atom):
-            units[-1].append(atom)
+        if run and (atom.opens or not same_voice(run[-1], atom)):
+            units.extend(_evenly(run))
+            run = []
+        run.append(atom)
+    units.extend(_evenly(run))
+    return _with_short_paragraphs(units)
+
+
+def _evenly(run: Sequence[Atom]) -> list[list[Atom]]:
+    """A run divided into units of about `UNIT_SIZE` characters, none of them left with a word or two."""
+    best: list[tuple[float, int]] = [(0.0, 0)]  # by atoms taken: the least cost, and where the last unit begins
+    for end in range(1, len(run) + 1):
+        options = []
+        size = 0
+        for start in range(end - 1, max(end - 1 - SENTENCES, -1), -1):
+            size += len(run[start].text) + len(run[start].gap)
+            if start < end - 1 and size > UNIT_LIMIT:
+                break
+            options.append((best[start][0] + (size - UNIT_SIZE) ** 2, start))
+        best.append(min(options))
+    bounds = [len(run)]
+    while bounds[-1]:
+        bounds.append(best[bounds[-1]][1])
+    return [list(run[start:end]) for start, end in pairwise(reversed(bounds))]
+
+
+def _with_short_paragraphs(units: Sequence[list[Atom]]) -> list[list[Atom]]:
+    """Whole short paragraphs of narration, sentences at their ends, together in units: exchanges of single words."""
+    joined: list[list[Atom]] = []
+    whole = False  # whether the last unit consists of whole paragraphs
+    for at, unit in enumerate(units):
+        is_whole = unit[0].opens and (at + 1 == len(units) or units[at + 1][0].opens)
+        if joined and whole and is_whole and _may_share(joined[-1], unit):
+            joined[-1] = [*joined[-1], *unit]
         else:
-            units.append([atom])
-    return units
+            joined.append(unit)
+            whole = is_whole
+    return joined
+
+
+def _may_share(before: Sequence[Atom], unit: Sequence[Atom]) -> bool:
+    """Whether two units of whole paragraphs are short enough to be one, and are both narrated."""
+    if before[-1].speaker or unit[0].speaker or before[-1].text.rstrip(_CLOSERS)[-1:] not in _ENDS:
+        return False
+    return len(before) + len(unit) <= SENTENCES and length(before) + length(unit) <= SHORT
 
 
 def may_join(unit: Sequence[Atom], atom: Atom) -> bool:
-    """Whether an atom may follow the others of a unit."""
-    if len(unit) >= SENTENCES or length(unit) + len(atom.text) > UNIT_LIMIT or not same_voice(unit[-1], atom):
-        return False
-    if not atom.opens:
-        return True
-    ended = unit[-1].text.rstrip(_CLOSERS)[-1:] in _ENDS
-    return ended and not atom.speaker and length(unit) + atom.paragraph <= SHORT
+    """Whether an atom of the same paragraph may follow the others of a unit."""
+    return len(unit) < SENTENCES and length(unit) + len(atom.text) <= UNIT_LIMIT and same_voice(unit[-1], atom)
 
 
 def same_voice(before: Atom, atom: Atom) -> bool:
@@ -170,7 +206,8 @@ def scene_starts(units: Sequence[Measure]) -> list[int]:
     for at, unit in enumerate(units):
         count = at - starts[-1]
         full = characters + unit.characters > SCENE_LIMIT or count >= SCENE_UNITS
-        if count and (full or (unit.opens and characters >= SCENE_LEAST)):
+        long_enough = characters >= SCENE_LEAST or count >= SCENE_UNITS_LEAST
+        if count and (full or (unit.opens and long_enough)):
             starts.append(at)
             characters = 0
         characters += unit.characters
