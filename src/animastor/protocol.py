@@ -196,7 +196,7 @@ class Hub(Protocol):
         ...
 
     async def upload(self, claim: Claim, path: Path) -> Uploaded:
-        """Put a finished file into the artifact store (it may be moved away from `path`)."""
+        """Put a finished file into the artifact store; it stays at `path`, and is not written any more."""
         ...
 
     async def finish(self, claim: Claim, uploaded: Uploaded) -> str:

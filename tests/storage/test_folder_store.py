@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import subprocess
@@ -28,14 +29,37 @@ def made(tmp_path: Path, data: bytes = b"a picture") -> Path:
     return path
 
 
-async def test_what_was_put_is_found_under_its_checksum_and_moved_away(store: FolderStore, tmp_path: Path) -> None:
+async def test_what_was_put_is_found_by_checksum_and_the_source_stays(
+    store: FolderStore, tmp_path: Path
+) -> None:
     source = made(tmp_path)
     checksum, size = await store.put(source, ".png")
     assert (checksum, size) == (sha256(b"a picture").hexdigest(), 9)
     found = await store.path(checksum, ".png")
     assert found is not None
     assert found.read_bytes() == b"a picture"
-    assert not source.exists()
+    assert source.exists()
+
+
+async def test_files_that_are_put_at_once_each_get_their_own_answer(store: FolderStore, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.bin" for number in range(20)]
+    for number, path in enumerate(paths):
+        path.write_bytes(b"file %d" % number)
+    paths[7].unlink()
+    answers = await asyncio.gather(*(store.put(path, ".bin") for path in paths), return_exceptions=True)
+    assert isinstance(answers.pop(7), FileNotFoundError)
+    expected = [(sha256(b"file %d" % number).hexdigest(), 6 + (number > 9)) for number in range(20) if number != 7]
+    assert answers == expected
+    assert [await store.path(checksum, ".bin") is not None for checksum, _ in expected] == [True] * 19
+
+
+async def test_caller_that_gives_up_leaves_the_others_their_answers(store: FolderStore, tmp_path: Path) -> None:
+    first = asyncio.create_task(store.put(made(tmp_path), ".png"))
+    second = asyncio.create_task(store.put(made(tmp_path), ".png"))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert (await second)[1] == 9
+    assert first.cancelled() or await asyncio.wait([first])
 
 
 async def test_putting_the_same_bytes_twice_keeps_one_file(store: FolderStore, tmp_path: Path) -> None:

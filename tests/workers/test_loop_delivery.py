@@ -85,6 +85,7 @@ def test_result_whose_file_somebody_removed_is_a_failure_and_not_tried_for_ever(
     world.engine.answers = [Reason.ARTIFACT_GONE]
 
     async def remove(source: Path, suffix: str) -> tuple[str, int]:
+        source.read_bytes()  # as every store does
         for path in source.parent.iterdir():
             path.unlink()
         return "made", 4

@@ -788,7 +788,7 @@ class ArtifactStore(Protocol):
     """Bytes by checksum. Immutable: what is there under a checksum is whole."""
 
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
-        """Take a finished file in (temporary name, fsync, rename; moved when on the same disk): (checksum, size)."""
+        """Take a finished file in (temporary name, fsync, rename): (checksum, size). The source stays where it is."""
         ...
 
     async def path(self, checksum: str, suffix: str) -> Path | None:

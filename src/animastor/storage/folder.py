@@ -1,16 +1,18 @@
 """The artifact store as a folder: immutable bytes under their SHA-256, written whole or not at all (CONTRACT 11).
 
-A file is written under a temporary name in the same tree, flushed to the disk, and renamed; then its folder is
+A file is linked (or copied) to a temporary name in the same tree, flushed to the disk, and renamed; then its folder is
 flushed. So what stands under a checksum is whole after any crash. A sentinel file tells a store that is there from a
 mount that is not: without it nothing is believed to be missing.
+
+Files are taken in by a thread, in natural batches: a folder that got several files is flushed once.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +20,7 @@ from pathlib import Path
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageFullError
 from animastor.engine.reasons import Reason
 from animastor.storage.failures import Fate, fate_of
+from animastor.storage.trips import Trips
 
 SENTINEL = "animastor-artifacts"
 _BLOCK = 1 << 20
@@ -35,6 +38,8 @@ class FolderStore:
     ) -> None:
         """`create`: make the folder and its sentinel when the folder is not there at all."""
         self._root = root
+        self._prefix = f"{root}{os.sep}"
+        self._puts: Trips[tuple[Path, str], tuple[str, int]] = Trips(self._put_all)
         self._temporary = root / "tmp"
         self._low_fraction = low_fraction
         self._low_bytes = low_bytes
@@ -43,13 +48,8 @@ class FolderStore:
         self._remove_left_overs()
 
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
-        """Take a finished file in, moving it away from `source` where that is possible: (checksum, size)."""
-        try:
-            return await asyncio.to_thread(self._put, source, suffix)
-        except OSError as error:
-            if fate_of(error) is Fate.FULL:
-                raise StorageFullError(f"no space is left for artifacts in {self._root}: free some") from error
-            raise
+        """Take a finished file in: (checksum, size). The source stays where it is, and must not be written any more."""
+        return await self._puts((source, suffix))
 
     async def path(self, checksum: str, suffix: str) -> Path | None:
         """The file with these bytes, or None when it is positively absent.
@@ -79,7 +79,7 @@ class FolderStore:
         return None
 
     def _place(self, checksum: str, suffix: str) -> Path:
-        return self._root / checksum[:2] / f"{checksum}{suffix}"
+        return Path(f"{self._prefix}{checksum[:2]}{os.sep}{checksum}{suffix}")
 
     def _require_sentinel(self) -> None:
         if not (self._root / SENTINEL).is_file():
@@ -88,13 +88,41 @@ class FolderStore:
                 "is the disk mounted?"
             )
 
-    def _put(self, source: Path, suffix: str) -> tuple[str, int]:
+    def _put_all(self, files: Sequence[tuple[Path, str]]) -> list[tuple[str, int] | Exception]:
+        """Take files in, each with its own answer; then flush the folders that they came into."""
         self._require_sentinel()
-        checksum, size = _digest(source)
+        answers: list[tuple[str, int] | Exception] = []
+        fresh: dict[Path, list[int]] = {}  # folder -> which files came into it
+        for number, (source, suffix) in enumerate(files):
+            try:
+                answer, folder = self._put(source, suffix)
+            except OSError as error:
+                answers.append(self._told(error))
+                continue
+            answers.append(answer)
+            if folder is not None:
+                fresh.setdefault(folder, []).append(number)
+        for folder, numbers in fresh.items():
+            try:
+                _flush(folder)
+            except OSError as error:
+                for number in numbers:
+                    answers[number] = self._told(error)
+        return answers
+
+    def _told(self, error: OSError) -> Exception:
+        if fate_of(error) is not Fate.FULL:
+            return error
+        full = StorageFullError(f"no space is left for artifacts in {self._root}: free some")
+        full.__cause__ = error
+        return full
+
+    def _put(self, source: Path, suffix: str) -> tuple[tuple[str, int], Path | None]:
+        """Take a file in; the folder that is to be flushed before it counts, if it was not there already."""
+        given = checksum, _ = _digest(source)
         place = self._place(checksum, suffix)
-        if place.exists() and _digest(place) == (checksum, size):
-            source.unlink(missing_ok=True)
-            return checksum, size
+        if place.exists() and _digest(place) == given:
+            return given, None
         if not place.parent.exists():
             place.parent.mkdir(exist_ok=True)
             _flush(self._root)
@@ -105,12 +133,10 @@ class FolderStore:
         except BaseException:
             waiting.unlink(missing_ok=True)
             raise
-        _flush(place.parent)
-        source.unlink(missing_ok=True)
-        return checksum, size
+        return given, place.parent
 
     def _into_tree(self, source: Path) -> Path:
-        """The file under a temporary name of this process, in this tree: moved, or copied from another disk."""
+        """The file under a temporary name of this process, in this tree: a link, or a copy from another disk."""
         self._temporary.mkdir(exist_ok=True)
         waiting = self._temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
         try:
@@ -146,10 +172,13 @@ def _create(root: Path) -> None:
 
 def _digest(path: Path) -> tuple[str, int]:
     digest, size = sha256(), 0
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
+    file = os.open(path, os.O_RDONLY)
+    try:
+        while block := os.read(file, _BLOCK):
             digest.update(block)
             size += len(block)
+    finally:
+        os.close(file)
     return digest.hexdigest(), size
 
 

@@ -6,16 +6,14 @@ store is away) is tried again, later and later, while the file waits on disk.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from typing import TypeVar
 
 import structlog
 
-from animastor.protocol import Claim, Clock, Hub, HubRefusedError
+from animastor.protocol import Claim, Clock, Hub, HubRefusedError, Uploaded
 from animastor.workers.backend import BackendError
 from animastor.workers.failures import LONGEST_MESSAGE
 from animastor.workers.receipts import Receipt
@@ -39,13 +37,19 @@ class Delivery:
         Raises `HubRefusedError`, also when the file is gone.
         """
         while True:
-            if not receipt.path.exists():
-                raise HubRefusedError(ARTIFACT_GONE, "the finished file is not there any more")
-            uploaded = await self.patiently(lambda: self._hub.upload(receipt.claim, _spare(receipt.path)))
-            noted = replace(uploaded, notes=receipt.notes)
-            answer = await self.patiently(lambda: self._hub.finish(receipt.claim, noted))  # noqa: B023 - awaited here
+            uploaded = await self.patiently(lambda: self._upload(receipt))
+            answer = await self.patiently(lambda: self._hub.finish(receipt.claim, uploaded))  # noqa: B023 - awaited here
             if answer != ARTIFACT_GONE:
                 return answer
+
+    async def _upload(self, receipt: Receipt) -> Uploaded:
+        try:
+            uploaded = await self._hub.upload(receipt.claim, receipt.path)
+        except Exception as error:
+            if isinstance(error, HubRefusedError) or receipt.path.exists():
+                raise
+            raise HubRefusedError(ARTIFACT_GONE, "the finished file is not there any more") from error
+        return replace(uploaded, notes=receipt.notes) if receipt.notes else uploaded
 
     async def failure(self, claim: Claim, error: BackendError) -> str:
         """Report a failure; the hub's answer. Raises `HubRefusedError`."""
@@ -70,15 +74,3 @@ def pause(tries: int, draw: float) -> float:
     """Seconds before the next try: doubling from `FIRST_S` to `LONGEST_S`, half of it by chance (`draw` in [0, 1))."""
     full: float = min(LONGEST_S, FIRST_S * 2 ** min(tries, 16))
     return full * (0.5 + draw / 2)
-
-
-def _spare(path: Path) -> Path:
-    """A second name for the file, for a hub that moves it away: the first stays until the hub has answered."""
-    spare = path.with_name(f"up-{path.name}")
-    try:
-        os.link(path, spare)
-    except FileExistsError:  # of a try that got no answer
-        return spare
-    except OSError:  # a file system without links
-        return path
-    return spare
