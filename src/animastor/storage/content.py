@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import orjson
 from sqlalchemy import Connection
 
-from animastor.books.codec import chapter_to_json, head_to_json, scene_to_json
-from animastor.books.model import Book, BookHead, Chapter
+from animastor.books.codec import chapter_to_json, head_to_json
+from animastor.books.model import Book, BookHead
 from animastor.engine.ports import SavedBook
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings
 from animastor.protocol import BookKey
 from animastor.storage import numbers, removal
 from animastor.storage.assets import add_assets
-from animastor.storage.diff import Diff, Incoming, Kept, StoredScene, bare, compare, content_hash, incoming
+from animastor.storage.diff import Diff, Incoming, Kept, StoredScene, bare, compare, content_hash
 from animastor.storage.edits import reopen_requests, switch_off, touch_book, touch_scenes
 from animastor.storage.locking import lock_book, lock_whole_book
 from animastor.storage.rows import Statement, fetch, run
@@ -163,16 +163,32 @@ def switched_off(head: BookHead, registry: Registry) -> tuple[str, ...]:
     return tuple(name for name in registry.names if head.layer_config.get(f"{name}_enabled") is False)
 
 
+def stored_hashes(connection: Connection, book_id: str) -> frozenset[str]:
+    """The content hashes of a book's scenes; none for a book that is not there."""
+    rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book_id)
+    if not rows:
+        return frozenset()
+    return frozenset(row.content_hash for row in fetch(connection, _SCENES, book=rows[0].book_key))
+
+
 def save_book(
-    connection: Connection, registry: Registry, book: Book, settings: ContentSettings | None, source: Source
+    connection: Connection,
+    registry: Registry,
+    book: Book,
+    arriving: Sequence[Incoming],
+    settings: ContentSettings | None,
+    source: Source,
 ) -> SavedBook:
-    """Import a book, or edit the stored one with its id. Unchanged content writes nothing but its source."""
+    """Import a book, or edit the stored one with its id. Unchanged content writes nothing but its source.
+
+    `arriving` is `diff.incoming(book)`, made before, so that the transaction is no longer than it has to be.
+    """
     rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book.head.book_id)
     if rows:
         lock_book(connection, rows[0].book_key)
         lock_whole_book(connection, rows[0].book_key)
         rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book.head.book_id)
-    return _Saving(connection, registry, book, settings, source, rows[0] if rows else None).save()
+    return _Saving(connection, registry, book, arriving, settings, source, rows[0] if rows else None).save()
 
 
 class _Saving:
@@ -183,6 +199,7 @@ class _Saving:
         connection: Connection,
         registry: Registry,
         book: Book,
+        arriving: Sequence[Incoming],
         settings: ContentSettings | None,
         source: Source,
         stored: Any,
@@ -190,6 +207,7 @@ class _Saving:
         self._connection = connection
         self._registry = registry
         self._book = book
+        self._arriving = arriving
         self._source = source
         self._stored = stored
         self._key = BookKey(stored.book_key if stored is not None else self._new_book())
@@ -202,7 +220,7 @@ class _Saving:
         """Compare, write, raise."""
         chapters_changed = self._save_chapters()
         stored = [StoredScene(*row) for row in fetch(self._connection, _SCENES, book=self._key)]
-        diff = compare(stored, incoming(self._book))
+        diff = compare(stored, self._arriving)
         changed = self._change_scenes([one for one in diff.kept if one.other_bytes])
         self._move_scenes([one for one in diff.kept if one.elsewhere])
         self._add_scenes(diff)
@@ -238,7 +256,8 @@ class _Saving:
             key = known.chapter_key if known is not None else numbers.take(self._connection, "chapter")
             self._chapter_keys[chapter.chapter_id] = key
             if known is None or (known.position, known.content_hash) != (position, hash_):
-                rows.append((key, self._key, chapter.chapter_id, position, hash_, _json(chapter_to_json, chapter)))
+                content = orjson.dumps(chapter_to_json(chapter)).decode()
+                rows.append((key, self._key, chapter.chapter_id, position, hash_, content))
         for chunk in chunks(rows):
             run(self._connection, _WRITE_CHAPTERS, new=chunk).close()
         self._left = sorted(row.chapter_key for row in stored.values())
@@ -256,9 +275,9 @@ class _Saving:
             contents = {row.scene_key: row.content for row in fetch(self._connection, _CONTENTS, scenes=keys)}
             rows = []
             for one in chunk:
-                key, data = one.stored.scene_key, scene_to_json(one.incoming.scene)
-                rows.append((key, one.incoming.content_hash, orjson.dumps(data).decode()))
-                if orjson.loads(contents[key]) != orjson.loads(orjson.dumps(data)):
+                key, data = one.stored.scene_key, one.incoming.json()
+                rows.append((key, one.incoming.content_hash, data))
+                if orjson.loads(contents[key]) != orjson.loads(data):
                     changed.append(key)
             run(self._connection, _CHANGE_SCENES, new=rows).close()
         return changed
@@ -279,9 +298,8 @@ class _Saving:
         add_assets(self._connection, self._registry.names, [key for key, _, _ in keyed])
 
     def _scene_row(self, key: int, one: Incoming, position: int) -> tuple[object, ...]:
-        chapter, scene = self._chapter_keys[one.chapter_id], one.scene
-        content = _json(scene_to_json, scene)
-        return key, self._key, chapter, scene.scene_id, position, one.content_hash, content
+        chapter = self._chapter_keys[one.chapter_id]
+        return key, self._key, chapter, one.scene_id, position, one.content_hash, one.json()
 
     def _save_head(self, *, content_changed: bool) -> bool:
         """Write the book's row where it changes; whether its head or settings did."""
@@ -325,10 +343,6 @@ class _Saving:
     def _was_off(self) -> list[str]:
         disabled: str = self._stored.disabled
         return disabled.split()
-
-
-def _json(encode: Callable[[Any], dict[str, Any]], value: Chapter | Any) -> str:
-    return orjson.dumps(encode(value)).decode()
 
 
 def _equal(stored: str, given: str) -> bool:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
@@ -48,6 +49,10 @@ class Database(Protocol):
 
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function and commit. Raises `StorageUnavailableError` when the database cannot answer."""
+        ...
+
+    async def aside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a long pure function where it holds up neither the loop nor a transaction."""
         ...
 
     @property
@@ -118,6 +123,10 @@ class InPlaceDatabase:
         """Run a function and commit."""
         return self.run(core, *args, **kwargs)
 
+    async def aside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a function here and now."""
+        return call(*args, **kwargs)
+
     def run(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """The same, without an event loop."""
         return _transact(self._connection, self._clock, self._where, lambda held: core(held, *args, **kwargs))
@@ -161,6 +170,10 @@ class SqliteDatabase:
         if self._read_only:
             raise StorageUnavailableError(f"the database {self._where} is open for reading only")
         return await self._submit(self._writing, self._writer, lambda held: core(held, *args, **kwargs))
+
+    async def aside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a function on a reader's thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, partial(call, *args, **kwargs))
 
     async def backup(self, target: Path) -> None:
         """Copy the database into another file, whole and consistent."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
+from animastor.books.codec import scene_to_json
 from animastor.books.model import Book, Chapter, Scene
 from animastor.storage.order import place
 
@@ -28,11 +29,17 @@ class StoredScene:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A scene as it comes in."""
+    """A scene as it comes in; `content` is its JSON, or empty when a scene with its hash is stored already."""
 
     chapter_id: str
-    scene: Scene
+    scene_id: str
     content_hash: str
+    scene: Scene
+    content: str = ""
+
+    def json(self) -> str:
+        """The JSON to store."""
+        return self.content or orjson.dumps(scene_to_json(self.scene)).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +75,15 @@ def content_hash(value: Any) -> str:
     return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
 
 
-def incoming(book: Book) -> list[Incoming]:
-    """The scenes of a book in reading order, hashed."""
-    return [Incoming(chapter.chapter_id, scene, content_hash(scene)) for chapter, scene in book.scenes()]
+def incoming(book: Book, stored: Collection[str] = ()) -> list[Incoming]:
+    """The scenes of a book in reading order, hashed; and encoded, but for those with a stored hash."""
+    return [_incoming(chapter, scene, stored) for chapter, scene in book.scenes()]
+
+
+def _incoming(chapter: Chapter, scene: Scene, stored: Collection[str]) -> Incoming:
+    hash_ = content_hash(scene)
+    content = "" if hash_ in stored else orjson.dumps(scene_to_json(scene)).decode()
+    return Incoming(chapter.chapter_id, scene.scene_id, hash_, scene, content)
 
 
 def bare(chapter: Chapter) -> Chapter:
@@ -95,6 +108,6 @@ def compare(stored: Iterable[StoredScene], arriving: Sequence[Incoming]) -> Diff
 
 
 def _match(by_name: Mapping[Name, StoredScene], arriving: Sequence[Incoming]) -> list[StoredScene | None]:
-    names = {(one.chapter_id, str(one.scene.scene_id)) for one in arriving}
+    names = {(one.chapter_id, one.scene_id) for one in arriving}
     left = {one.scene_id: one for name, one in by_name.items() if name not in names}
-    return [by_name.get((one.chapter_id, one.scene.scene_id)) or left.pop(one.scene.scene_id, None) for one in arriving]
+    return [by_name.get((one.chapter_id, one.scene_id)) or left.pop(one.scene_id, None) for one in arriving]

@@ -41,6 +41,10 @@ class PostgresDatabase:
         """Run a function and commit."""
         return await self._repeat(lambda held: core(held, *args, **kwargs), repeatable_read=False)
 
+    async def aside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a function on another thread."""
+        return await asyncio.to_thread(call, *args, **kwargs)
+
     async def close(self) -> None:
         """End all connections."""
         await self._engine.dispose()

@@ -34,10 +34,10 @@ _COUNT_BUSY = Statement(
 )
 _COUNT_GENERATING = Statement(
     "count_generating",
-    "GENERATING assets of a book.",
+    "GENERATING assets of a book: they are few, and have an index of their own (+ 0 keeps SQLite to it).",
     """
     SELECT asset.media, {GENERATING} AS state, count(*) AS n FROM asset
-    WHERE asset.book_key = :book AND asset.state = {GENERATING} GROUP BY asset.media
+    WHERE asset.state = {GENERATING} AND asset.book_key + 0 = :book GROUP BY asset.media
     """,
 )
 _COUNT_IDLE = Statement(

@@ -24,6 +24,7 @@ from animastor.storage import (
     attempts,
     beginning,
     content,
+    diff,
     due,
     ends,
     entering,
@@ -64,7 +65,9 @@ class SqlStorage(ports.Storage):
     ) -> ports.SavedBook:
         """Import or edit; unchanged content is left alone. `settings` None keeps the stored ones."""
         came_from = content.Source(source, source_key, source_sha256)
-        return await self._db.write(content.save_book, self._registry, book, settings, came_from)
+        stored = await self._db.read(content.stored_hashes, book.head.book_id)
+        arriving = await self._db.aside(diff.incoming, book, stored)
+        return await self._db.write(content.save_book, self._registry, book, arriving, settings, came_from)
 
     async def load_book(self, book_key: BookKey) -> Book:
         """A whole book as it was saved. Raises `LookupError`."""
