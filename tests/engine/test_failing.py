@@ -172,6 +172,31 @@ def test_a_late_result_is_accepted_when_nobody_else_was_faster() -> None:
     Stage().run(play)
 
 
+def test_a_late_result_stops_the_one_who_works_on_the_same_part_while_the_others_go_on() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=2))
+        other_began = stage.clock.now()
+
+        def fate(claim: Claim, times: int) -> Fate:
+            if claim.job.kind != "chunk":
+                return Fate()
+            if claim.job.params["unit"].endswith("-1"):
+                return Fate(seconds=400.0)
+            return Fate(late=60.0) if times == 0 else Fate(seconds=1000.0)
+
+        stage.crew.fate = fate
+        async with stage.playing(workers=2) as engine:
+            opened = await stage.ask(engine, key, ("voice",))
+            while not stage.crew.stopped:
+                assert stage.clock.now() < other_began + 100.0, "nobody told the second one to stop"
+                await stage.clock.sleep(1.0)
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
 def test_a_job_whose_workers_vanish_again_and_again_is_poison() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=1, units=1))

@@ -133,6 +133,33 @@ def test_a_merge_that_was_never_entered_is_entered_by_the_keeper() -> None:
     Stage().run(play)
 
 
+def test_a_job_that_the_queue_lost_is_entered_again_under_the_same_dispatch() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=3))
+        stage.crew.fate = lambda claim, times: Fate(seconds=100.0)
+        enqueue, lost = stage.coordination.enqueue, 0
+
+        async def forgetful(jobs: Sequence[Job]) -> Sequence[Enqueued]:
+            nonlocal lost
+            kept = jobs if lost else jobs[1:]
+            lost += len(jobs) - len(kept)
+            return [*([Enqueued.STORED] * (len(jobs) - len(kept))), *await enqueue(kept)]
+
+        stage.coordination.enqueue = forgetful  # type: ignore[method-assign]
+        async with stage.playing() as engine:
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(40.0)
+            assert sum(stage.crew.started.values()) == 3
+            done = await stage.until_ended(opened.request.request_id)
+        assert lost == 1
+        assert done.request.state is RequestState.DONE
+        assert set(stage.crew.started.values()) == {1}
+        assert len(await rows(stage, "SELECT id FROM dispatch")) == 1
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
 def test_jobs_that_cannot_be_entered_roll_their_dispatch_back_and_are_tried_again() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=2))

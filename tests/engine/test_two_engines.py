@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from invariants import always, at_rest, rows
 from stage import Fate, Stage
 from toys import PROFILES, plain_book
 
+from animastor.books.model import Book, UnitImage
 from animastor.engine.engine import Engine
 from animastor.engine.errors import EngineStoppedError
 from animastor.engine.states import RequestState
@@ -174,3 +176,39 @@ def test_engines_stopped_anywhere_cope_with_failing_workers(stops: list[int], se
         UNDISTURBED.extend(_play([None, None], _steady)[0])
     film, _, _ = _play(list(stops), fate)
     assert film == UNDISTURBED
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(0.5, 30.0), min_size=1, max_size=4))
+def test_edits_at_any_moment_make_no_part_twice(moments: list[float]) -> None:
+    """Replanning and finishing parts interleave at every call; only what was told to stop may be begun again."""
+
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=2, units=3))
+        stage.crew.fate = _steady
+        actor = Actor(stage, "e", None)
+        await actor.engine.start()
+        working = asyncio.create_task(_work(stage, [actor]))
+        opened = await stage.ask(actor.engine, key)
+        for n, moment in enumerate(moments):
+            await stage.clock.sleep(moment)
+            await stage.save(_with_text(plain_book("tale", scenes=2, units=3), f"edited {n % 2}"))
+            actor.engine.wake()
+        done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        await actor.engine.stop()
+        started, stopped = stage.crew.started, stage.crew.stopped
+        assert {job: count for job, count in started.items() if count > 1 + stopped[job]} == {}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def _with_text(book: Book, text: str) -> Book:
+    chapter = book.chapters[0]
+    first = chapter.scenes[0]
+    units = (replace(first.units[0], text=text, image=UnitImage(prompt=text)), *first.units[1:])
+    scenes = (replace(first, units=units), *chapter.scenes[1:])
+    return replace(book, chapters=(replace(chapter, scenes=scenes),))

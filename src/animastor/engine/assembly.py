@@ -32,6 +32,7 @@ from animastor.engine.requests import Requests
 from animastor.engine.results import Results
 from animastor.engine.scheduling import Scheduler
 from animastor.engine.sweeping import Sweeper
+from animastor.engine.verifying import Verification
 from animastor.engine.waking import Bell, Changes
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
@@ -200,6 +201,13 @@ class Repairs:
             report=world.report,
             batch=world.config.batch,
         )
+        self.verification = Verification(
+            storage=world.storage,
+            artifacts=world.artifacts,
+            observer=core.observer,
+            clock=world.clock,
+            rng=world.rng,
+        )
 
 
 def keeper(world: World, core: Core, repairs: Repairs) -> Keeper:
@@ -235,6 +243,7 @@ def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests)
         recovery=repairs.recovery,
         requests=asking,
         presence=repairs.presence,
+        verification=repairs.verification,
         collector=Collector(world.storage, world.artifacts, world.config.batch),
         gate=core.gate,
         isolation=core.isolation,

@@ -148,7 +148,6 @@ class Dispatcher:
         if alone:
             assets = [start.place.asset for start in alone]
             await self._storage.set_waits(assets, Wait.NO_WORKER, Reason.NO_WORKER)
-            await self._observer.skipped((asset, Reason.NO_WORKER) for asset in assets)
         return able
 
     async def _admit(self, starts: Sequence[_Start]) -> list[_Start]:

@@ -13,6 +13,10 @@ class Spent:
     seconds: float = 0.0
     work: float = 0.0
 
+    def since(self, before: Spent | None) -> Spent:
+        """What came after an earlier look."""
+        return self if before is None else Spent(self.seconds - before.seconds, self.work - before.work)
+
 
 class Effort:
     """Sums what each finished job, merges included, has cost."""

@@ -67,6 +67,7 @@ class Engine:
         self._coordination = coordination
         self._bell = core.bell
         self.changes = core.changes
+        self.effort = core.effort
         self.gate = core.gate
         self.presence = repairs.presence
         self.results = results(world, core)

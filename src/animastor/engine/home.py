@@ -57,16 +57,20 @@ class HomeLock:
 
     def acquire(self) -> bool:
         """Take the lock if nobody else has it; at once. Raises `OSError` when the home cannot be written."""
-        if self._file is not None:
-            return True
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            return False
-        self._file = file
+        while self._file is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except FileNotFoundError:  # a home that was made for nothing has just been removed
+                continue
+            except BlockingIOError:
+                os.close(file)
+                return False
+            if os.fstat(file).st_nlink:
+                self._file = file
+            else:  # removed between opening and locking: the lock of this home is another file by now
+                os.close(file)
         return True
 
     def release(self) -> None:

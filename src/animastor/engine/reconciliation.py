@@ -5,6 +5,8 @@ Each step is isolated. Steps are repeatable, so two replicas at once do no harm.
 
 from __future__ import annotations
 
+import asyncio
+
 from animastor.engine.collecting import Collector
 from animastor.engine.config import EngineConfig
 from animastor.engine.eras import Eras
@@ -13,6 +15,7 @@ from animastor.engine.isolating import Isolation
 from animastor.engine.presence import Presence
 from animastor.engine.recovering import Recovery
 from animastor.engine.requests import Requests
+from animastor.engine.verifying import Verification
 from animastor.protocol import Clock
 
 
@@ -26,6 +29,7 @@ class Reconciliation:
         recovery: Recovery,
         requests: Requests,
         presence: Presence,
+        verification: Verification,
         collector: Collector,
         gate: Gate,
         isolation: Isolation,
@@ -36,11 +40,13 @@ class Reconciliation:
         self._recovery = recovery
         self._requests = requests
         self._presence = presence
+        self._verification = verification
         self._collector = collector
         self._gate = gate
         self._isolation = isolation
         self._clock = clock
         self._config = config
+        self.looked = asyncio.Event()  # the first round is over
 
     async def start(self) -> None:
         """Before the first tick. In a new era without a window, every attempt that the database knows is over."""
@@ -51,6 +57,7 @@ class Reconciliation:
         """Reconcile now and then for ever. Raises `StorageUnavailableError`."""
         while True:
             await self.reconcile()
+            self.looked.set()
             await self._clock.sleep(self._config.reconcile_s)
 
     async def reconcile(self) -> None:
@@ -59,4 +66,5 @@ class Reconciliation:
         await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())
         if await self._gate.look() is None:
             await self._isolation.step("looking for artifacts", self._presence.look())
+            await self._isolation.step("verifying artifacts", self._verification.look())
             await self._isolation.step("collecting artifacts", self._collector.collect())
