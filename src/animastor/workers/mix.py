@@ -36,7 +36,7 @@ def mix(order: Order, workdir: Path, progress: Progress) -> Produced:
     gain = gain_of(order.structure, loudness, length)
     end = _end(order.structure, length, audible)
     sound = _limited(_until(iter(chunks), end), 10 ** (gain / 20), 10 ** (order.structure["true_peak"] / 20))
-    path = flac.write(workdir / "scene.flac", _counted(sound, end, progress))
+    path = flac.write(workdir / "scene.flac", _counted(sound, end, progress))  # exactly the sum, its tail apart
     return Produced(path, {"loudness": round(loudness, 2), "gain": round(gain, 2), "peak": round(peak, 4)})
 
 
@@ -111,6 +111,8 @@ def _counted(blocks: Iterator[Samples], end: int, progress: Progress) -> Iterato
         yield block
         done += len(block)
         progress(0.5 + 0.5 * done / end)
+    if done != end:  # a chunk changed under our hands: between measuring and writing
+        raise BackendError(FailureType.TRANSIENT, "bad_input", f"{done} samples were written, expected were {end}")
 
 
 def _chunk(path: Path) -> Samples:
