@@ -24,7 +24,7 @@ _CLOSERS = r"[\"'”’»›」』）)\]】》〉＂〟]*(?:[\u00a0\u202f][»”
 _CANDIDATE = re.compile(rf"(?P<term>{_TERMINATOR})(?P<close>{_CLOSERS})")
 _GAP = re.compile(r"\s*[—–\-\"'“‘«„‚(\[¿¡]*\s*")
 _PARAGRAPH = re.compile(r"\n\s*\n\s*")
-_BLANKED = str.maketrans(dict.fromkeys("\"'“”‘’„‚«»‹›()[]「」『』（）【】《》〈〉\n\t\r", " "))
+_BLANKED = re.compile("[\"'“”‘’„‚«»‹›()\\[\\]「」『』（）【】《》〈〉\n\t\r]")
 _QUOTES = frozenset("\"'”’»›」』“‘«＂〟")
 _QUOTATION_PARTICLE = re.compile("(?:と|って|などと|なんて)")
 _SPEECH_VERB_ZH = re.compile(r"[^，。！？；：“”「」\s]{0,10}[说說道问問喊叫答笑想嚷叹嘆]")
@@ -81,7 +81,7 @@ def _full_stops(text: str, language: str) -> frozenset[int]:
     if "." not in text:
         return frozenset()
     ends, at = set(), 0
-    for sentence in sentencex.segment(language or "en", text.translate(_BLANKED)):
+    for sentence in sentencex.segment(language or "en", _BLANKED.sub(" ", text)):
         at += len(sentence)
         ends.add(at - len(sentence) + len(sentence.rstrip()))
     return frozenset(ends)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from animastor.books.errors import BookError, Reason
+from animastor.books.formats import IMPORT_FORMAT
 from animastor.books.importers.epub import load_epub
 from animastor.books.importers.epub_package import CONTAINER
 from animastor.books.importers.files import Archive, Folder, open_archive, unreadable
@@ -13,8 +14,6 @@ from animastor.books.importers.vbook import MANIFEST, load_vbook
 from animastor.books.model import Book
 
 __all__ = ["IMPORT_FORMAT", "load"]
-
-IMPORT_FORMAT = 1  # raised when the same bytes are read as another book: what is stored is then aligned again
 
 _ZIP_MAGIC = b"PK"
 _TEXT = frozenset({"", ".txt", ".text"})

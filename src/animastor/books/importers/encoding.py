@@ -16,7 +16,7 @@ _MARKS = (
 )
 _XML_DECLARED = re.compile(rb"^\s*<\?xml[^>]*?\bencoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']")
 _META_DECLARED = re.compile(rb"<meta[^>]*?\bcharset\s*=\s*[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
-_CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)], " ")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def decode_text(data: bytes, where: str) -> str:
@@ -53,7 +53,7 @@ def decode_markup(data: bytes, where: str) -> str:
 
 def without_controls(text: str) -> str:
     """The text with control characters, which nobody can read, as spaces; line ends are kept."""
-    return text.translate(_CONTROLS)
+    return _CONTROLS.sub(" ", text)
 
 
 def _marked(data: bytes) -> tuple[str, int] | None:

@@ -53,6 +53,8 @@ def _documents(files: Files, package: Package, navigation: Navigation) -> dict[s
     targets = frozenset(entry.fragment for entry in navigation.entries if entry.fragment)
     found: dict[str, Document] = {}
     for item in package.spine:
+        if item.media_type.startswith("image/") and not item.is_document:
+            found[item.path] = Document((), {}, pictures=1)
         if not item.is_document or item.path in found or (nav is not None and item.path == nav.path):
             continue
         if item.path not in files.names():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 from animastor.books.importers.markup import Event
@@ -17,10 +17,10 @@ from animastor.books.importers.structure import Block, block_of
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_NAMES = (
     "html body address article aside blockquote caption center dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form header hgroup hr li main menu nav ol p pre section summary table tbody thead tfoot tr ul"
+    "figure footer form header hgroup hr li main menu nav ol p pre section summary table tbody text thead tfoot tr ul"
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split()) | frozenset(_HEADINGS)
-_SILENT_NAMES = "head script style template rt rp rtc audio video canvas iframe object"
+_SILENT_NAMES = "head script style template rt rp rtc audio video canvas iframe"
 _SILENT = frozenset(_SILENT_NAMES.split())
 _NO_LINES = frozenset({"li", "tr", "dt", "dd"})
 _SENTENCE_ENDS = frozenset(".!?…:。！？")
@@ -77,7 +77,7 @@ def read_document(events: Iterable[Event], targets: Collection[str] = ()) -> Doc
     for event in heard(known):
         reader.take(event)
     blocks, anchors = reader.finish(targets)
-    pictures = sum(event.kind == "open" and event.tag in ("img", "image", "svg") for event in known)
+    pictures = sum(event.kind == "open" and event.tag in ("img", "image", "svg", "object") for event in known)
     language = next((event.attributes.get("lang", "") for event in known if event.tag == "html"), "")
     return Document(blocks, anchors, reader.linked_share(), pictures, _head_title(known), language)
 
@@ -91,7 +91,7 @@ def heard(events: Iterable[Event]) -> Iterator[Event]:
         if event.kind != "open":
             yield event
         elif _is_silent(event, in_drawing=drawing > 0):
-            yield replace(event, tag="span")
+            yield event._replace(tag="span")
             _rest(pending)
             drawing -= event.tag in ("svg", "math")
             yield Event("close", "span")

@@ -16,7 +16,9 @@ from animastor.books.languages import normalize
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
-_DOCUMENTS = frozenset({"application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document"})
+_DOCUMENTS = frozenset(
+    {"application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document", "image/svg+xml"}
+)
 # Obfuscated fonts are no protection of the text.
 _FONT_ALGORITHMS = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from html.entities import html5
+from typing import NamedTuple
 
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -27,14 +28,19 @@ _VOID = frozenset("area base br col embed hr img input link meta param source tr
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One step through a document: an element opens (`tag`, `attributes`), text, or an element closes (`tag`)."""
+_NONE: Mapping[str, str] = {}
+
+
+class Event(NamedTuple):
+    """One step through a document: an element opens (`tag`, `attributes`), text, or an element closes (`tag`).
+
+    A tuple, because a large book has a million of them.
+    """
 
     kind: str  # "open", "text", "close"
     tag: str = ""
     text: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = _NONE
 
 
 def parse_xml(data: bytes, where: str) -> etree._Element | None:
@@ -57,6 +63,7 @@ def events(data: bytes, where: str) -> Iterator[Event]:
     return _html_events(LexborHTMLParser(_EMPTY_TAG.sub(_closed, _DECLARATION.sub("", text))))
 
 
+@cache
 def local(name: str) -> str:
     """A name without its namespace, in lower case."""
     return name.rpartition("}")[2].rpartition(":")[2].lower()
@@ -100,13 +107,14 @@ def _xml_events(root: etree._Element) -> Iterator[Event]:
     for action, element in etree.iterwalk(root, events=("start", "end")):
         tag = local(element.tag)
         if action == "start":
-            yield Event("open", tag, attributes={local(key): value for key, value in element.attrib.items()})
+            held = element.attrib
+            yield Event("open", tag, "", {local(key): value for key, value in held.items()} if held else _NONE)
             if element.text:
-                yield Event("text", text=element.text)
+                yield Event("text", "", element.text)
             continue
         yield Event("close", tag)
         if element.tail and element is not root:
-            yield Event("text", text=element.tail)
+            yield Event("text", "", element.tail)
 
 
 def _html_events(parser: LexborHTMLParser) -> Iterator[Event]:
