@@ -59,8 +59,7 @@ def speaker_of(unit: Unit) -> str:
 
 def shot_of(unit: Unit) -> str:
     """The unit's shot in the words of this project; chosen from the kind of unit where the book does not say."""
-    shot = _shot_named(unit.image.shot)
-    if shot:
+    if unit.image.shot and (shot := _shot_named(unit.image.shot)):
         return shot
     if unit.type in (UnitType.DESCRIPTION, UnitType.TYPOGRAPHY, UnitType.TRANSITION):
         return "establishing"
@@ -79,23 +78,25 @@ def _shot_named(wish: str) -> str:
 
 def shown(head: BookHead, scene: Scene, unit: Unit) -> tuple[Shown, ...]:
     """The characters in the unit's picture, by id (so that the order of the book's list changes nothing)."""
-    speaker = speaker_of(unit)
+    speaker, shot = speaker_of(unit), shot_of(unit)
     known = {character.id: character for character in head.characters}
     found = _named(head.characters, unit.image.prompt) | {speaker} - {""}
-    if shot_of(unit) != "close-up" or not found:
+    if shot != "close-up" or not found:
         named = _named(head.characters, unit.text)
         found |= named & set(scene.participants) if scene.participants else named
-    if _takes_everyone(scene, unit, bool(found)):
+    if scene.participants and _takes_everyone(scene, unit, shot, bool(found)):
         found |= {one for one in scene.participants if one in known}
     return tuple(
-        Shown(known.get(one, Character(id=one, name=one)), one == speaker, _anchor(scene, one)) for one in sorted(found)
+        [
+            Shown(known.get(one) or Character(id=one, name=one), one == speaker, _anchor(scene, one))
+            for one in sorted(found)
+        ]
     )
 
 
-def _takes_everyone(scene: Scene, unit: Unit, has_found: bool) -> bool:
+def _takes_everyone(scene: Scene, unit: Unit, shot: str, has_found: bool) -> bool:
     if scene.type is SceneType.COVER or unit.type is UnitType.TYPOGRAPHY:
         return False
-    shot = shot_of(unit)
     return shot in _WIDE or (shot in _OF_PEOPLE and not has_found)
 
 

@@ -8,6 +8,7 @@ other. Who is shown in a unit is decided by `animastor.media.cast`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from animastor.books.model import BookHead, Json, Location, Scene, SceneType, Unit, UnitType
@@ -17,11 +18,26 @@ from animastor.media.types import Facts, MadePart, MediaType, PartPlan, PlanInpu
 
 KIND = "picture"
 DEFAULT_PROFILE = Profile("storyboard", 1)
+_NOWHERE = Location(id="")
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What all pictures of a scene share. The scene's environment overrides its location's field by field.
+
+    `words`: place and environment as the prompt says them.
+    """
+
+    style: str
+    place: Mapping[str, Any]
+    environment: Mapping[str, Json]
+    words: tuple[str, ...]
 
 
 def plan_image(wanted: PlanInput) -> Planned:
     """One part for each unit of the scene, in order; the manifest of unit and hash is what is wanted as a whole."""
-    parts = tuple(_part(wanted, unit) for unit in wanted.scene.units)
+    setting = _setting_of(wanted)
+    parts = tuple([_part(wanted, setting, unit) for unit in wanted.scene.units])
     manifest = {"format": FORMAT, "kind": "manifest", "units": [[p.unit_ids[0], p.hash] for p in parts]}
     return Planned(parts=parts, merge=manifest, wanted_hash=digest(manifest))
 
@@ -51,49 +67,46 @@ def structure_of(wanted: PlanInput, unit: Unit) -> dict[str, Any]:
     `subject` is the unit's own wish, or its text where it has none; `prompt` and `negative` are complete sentences
     for a model. `text` and `lettering` (caption, speech, title, chapter) are there only when text is drawn.
     """
-    head, scene = wanted.head, wanted.scene
+    return _structure(wanted, _setting_of(wanted), unit)
+
+
+def _structure(wanted: PlanInput, setting: _Setting, unit: Unit) -> dict[str, Any]:
+    head, scene, shot = wanted.head, wanted.scene, shot_of(unit)
     profile = wanted.settings.profiles.get(KIND, DEFAULT_PROFILE)
-    place, environment = _place(head, scene), _environment(head, scene)
-    people = shown(head, scene, unit)
-    style = ", ".join(filter(None, (head.render_mode, head.style, scene.visual.style)))
     structure: dict[str, Any] = {
         "format": FORMAT,
         "kind": KIND,
         "profile": [profile.name, profile.revision],
         "size": [wanted.settings.width, wanted.settings.height],
         "seed": seed_of(unit.unit_id, KIND, 0, wanted.takes.get(unit.unit_id, 0)),
-        "shot": shot_of(unit),
+        "shot": shot,
         "subject": unit.image.prompt or unit.text,
-        "style": style,
+        "style": setting.style,
         "camera": scene.visual.camera,
-        "place": place,
-        "environment": environment,
-        "people": [_person(shown_person) for shown_person in people],
+        "place": setting.place,
+        "environment": setting.environment,
+        "people": [_person(one) for one in shown(head, scene, unit)],
         "negative": _sentence(scene.visual.negative, unit.image.negative),
         **_lettering(head, scene, unit),
     }
-    quality = unit.image.quality or scene.visual.quality
-    structure["prompt"] = prompt_of(structure, quality)
+    structure["prompt"] = _prompt(structure, setting, unit.image.quality or scene.visual.quality)
     return structure
 
 
-def prompt_of(structure: Structure, quality: str) -> str:
+def _prompt(structure: Structure, setting: _Setting, quality: str) -> str:
     """The one place where a picture's prompt is put together, from style, shot, subject, place, people, quality."""
-    place = structure["place"]
     return _sentence(
-        structure["style"],
+        setting.style,
         f"{structure['shot']} shot" if structure["shot"] else "",
         structure["subject"],
-        place["description"],
-        _flat(place["cinematic_space"]),
-        _flat(structure["environment"]),
-        *(_described(person) for person in structure["people"]),
+        *setting.words,
+        *map(_described, structure["people"]),
         quality,
     )
 
 
-def _part(wanted: PlanInput, unit: Unit) -> PartPlan:
-    structure = structure_of(wanted, unit)
+def _part(wanted: PlanInput, setting: _Setting, unit: Unit) -> PartPlan:
+    structure = _structure(wanted, setting, unit)
     return PartPlan(
         kind=KIND,
         hash=digest(structure),
@@ -103,14 +116,26 @@ def _part(wanted: PlanInput, unit: Unit) -> PartPlan:
     )
 
 
-def _location(head: BookHead, scene: Scene) -> Location:
-    named = (place for place in head.locations if place.id == scene.location.id)
-    return next(named, Location(id=scene.location.id))
-
-
-def _place(head: BookHead, scene: Scene) -> dict[str, Any]:
-    """Where it is. A scene without a location is its own place, so that its pictures stay in one place."""
+def _setting_of(wanted: PlanInput) -> _Setting:
+    head, scene = wanted.head, wanted.scene
     location = _location(head, scene)
+    place = _place(location, scene)
+    environment = {**_fields(location.environment), **_fields(scene.location.environment)}
+    words = (location.description, _flat(location.cinematic_space), _flat(environment))
+    style = ", ".join(filter(None, (head.render_mode, head.style, scene.visual.style)))
+    return _Setting(style, place, environment, words)
+
+
+def _location(head: BookHead, scene: Scene) -> Location:
+    wanted = scene.location.id
+    for location in head.locations:
+        if location.id == wanted:
+            return location
+    return _NOWHERE if not wanted else Location(id=wanted)
+
+
+def _place(location: Location, scene: Scene) -> dict[str, Any]:
+    """Where it is. A scene without a location is its own place, so that its pictures stay in one place."""
     return {
         "id": location.id or scene.scene_id,
         "description": location.description,
@@ -118,15 +143,11 @@ def _place(head: BookHead, scene: Scene) -> dict[str, Any]:
     }
 
 
-def _environment(head: BookHead, scene: Scene) -> dict[str, Json]:
-    """The location's environment, overridden field by field by the scene's own; free text is the field `note`."""
-    return {**_fields(_location(head, scene).environment), **_fields(scene.location.environment)}
-
-
 def _fields(environment: Json) -> dict[str, Json]:
-    if isinstance(environment, Mapping):
-        return dict(environment)
-    return {"note": environment} if environment else {}
+    """An environment field by field; free text is the field `note`."""
+    if not environment:
+        return {}
+    return dict(environment) if isinstance(environment, Mapping) else {"note": environment}
 
 
 def _person(one: Shown) -> dict[str, Any]:
@@ -181,15 +202,17 @@ def _is_drawn(text_render: Json) -> bool:
 
 def _flat(value: Json) -> str:
     """The words of a JSON value, in a stable order."""
+    if value is None or isinstance(value, str):
+        return value or ""
     if isinstance(value, Mapping):
         return _sentence(*(_flat(value[key]) for key in sorted(value)))
     if isinstance(value, list):
         return _sentence(*(_flat(item) for item in value))
-    return "" if value is None or isinstance(value, bool) else str(value)
+    return "" if isinstance(value, bool) else str(value)
 
 
 def _sentence(*pieces: str) -> str:
-    return ", ".join(piece.strip() for piece in pieces if piece.strip())
+    return ", ".join([stripped for piece in pieces if (stripped := piece.strip())])
 
 
 IMAGE = MediaType(
