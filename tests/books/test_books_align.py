@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from animastor.books.align import align, source_key
 from animastor.books.diff import Change, diff
+from animastor.books.importers import load
 from animastor.books.importers.structure import Builder, divide
 from animastor.books.importers.text import parse_text
 from animastor.books.model import Book, BookHead, BookId, Character, SceneLocation, UnitImage
@@ -246,3 +247,12 @@ def test_an_inserted_sentence_touches_at_most_two_units_anywhere(sentences: int)
                 del content[chapter][paragraph][place]
                 assert 1 <= len(changes.units) <= 2
                 assert len(changes.scenes) <= 1
+
+
+def test_the_language_that_was_guessed_first_stays_whatever_is_guessed_after_an_edit(tmp_path: Path) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text("The old man and the sea were one to him, and he was glad of it.", encoding="utf-8")
+    stored = load(path)
+    path.write_text("De oude man en de zee waren een voor hem, en hij was er blij om.", encoding="utf-8")
+    assert load(path).head.language == "nl"
+    assert align(stored, load(path)).head.language == stored.head.language == "en"

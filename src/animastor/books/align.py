@@ -20,6 +20,9 @@ from animastor.books.model import Book, BookHead, Character
 VBOOK = "vbook"  # a source with ids of its own
 
 
+TEXT = "text"  # a source that cannot say its language: it is guessed
+
+
 def align(stored: Book, incoming: Book) -> Book:
     """The incoming book with the stored book's ids on what is the same, or was changed in place.
 
@@ -33,6 +36,8 @@ def align(stored: Book, incoming: Book) -> Book:
     names = Names(_ids(stored))
     chapters = rebuild(stored, incoming, placed, names)
     head = _head(stored.head, incoming.head, {item.unit.speaker for item in placed})
+    if incoming.source == TEXT and stored.head.language:  # a guess must not change every voice after an edit
+        head = replace(head, language=stored.head.language)
     return replace(incoming, head=head, chapters=chapters, cover=incoming.cover or stored.cover)
 
 
