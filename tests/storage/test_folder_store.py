@@ -29,9 +29,7 @@ def made(tmp_path: Path, data: bytes = b"a picture") -> Path:
     return path
 
 
-async def test_what_was_put_is_found_by_checksum_and_the_source_stays(
-    store: FolderStore, tmp_path: Path
-) -> None:
+async def test_what_was_put_is_found_by_checksum_and_the_source_stays(store: FolderStore, tmp_path: Path) -> None:
     source = made(tmp_path)
     checksum, size = await store.put(source, ".png")
     assert (checksum, size) == (sha256(b"a picture").hexdigest(), 9)

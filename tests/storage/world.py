@@ -299,6 +299,9 @@ class Driver:
         """Work off everything that can be; how many assets were dispatched."""
         started = 0
         while True:
+            for request in await self.storage.preparing():
+                while not (await self.storage.enter(request.request_id, 1000)).done:
+                    pass
             await self.storage.wake_later()
             moved = len(await self.replan())
             for name in media:
