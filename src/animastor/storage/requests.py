@@ -19,6 +19,7 @@ from animastor.storage.assets import ensure_assets
 from animastor.storage.locking import lock_book, lock_request
 from animastor.storage.rows import Statement, fetch, run
 
+BEFORE_ALL: Final = -(2**62)  # a place in reading order
 UNFINISHED: Final = "r.state IN ('preparing', 'open', 'paused')"
 _COLUMNS: Final = (
     "r.id, r.book_key, r.scope, r.chapter_id, r.scene_id, r.unit_ids, r.media, r.state, r.kind, r.created_at,"
@@ -63,12 +64,12 @@ _INSERT = Statement(
     INSERT INTO request (id, workspace, book_key, scope, chapter_key, scene_key, chapter_id, scene_id, unit_ids, media,
         state, kind, priority, rebuild, idempotency_key, cursor_order, cursor_asset, created_at)
     SELECT n.id, n.workspace, n.book_key, n.scope, n.chapter_key, n.scene_key, n.chapter_id, n.scene_id, n.unit_ids,
-        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, -1, 0, {now} FROM {new} AS n
+        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, n.start, 0, {now} FROM {new} AS n
     """,
     new={
         "id": int, "workspace": str, "book_key": int, "scope": str, "chapter_key": int, "scene_key": int,
         "chapter_id": str, "scene_id": str, "unit_ids": str, "media": str, "kind": str, "priority": int,
-        "rebuild": int, "idempotency_key": str,
+        "rebuild": int, "idempotency_key": str, "start": int,
     },
 )  # fmt: skip
 _INSERT_MEDIA = Statement(
@@ -126,7 +127,7 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     row = (
         request_id, workspace, new.book_key, new.scope.kind.value, chapter_key, scene_key, new.scope.chapter_id,
         new.scope.scene_id, orjson.dumps(new.scope.unit_ids).decode(), " ".join(media), new.kind, new.priority,
-        int(new.rebuild), new.idempotency_key,
+        int(new.rebuild), new.idempotency_key, BEFORE_ALL,
     )  # fmt: skip
     run(connection, _INSERT, new=[row]).close()
     run(connection, _INSERT_MEDIA, id=request_id, media=list(media)).close()
