@@ -25,6 +25,7 @@ from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage
 from animastor.hub.local import LocalHub
 from animastor.media.registry import Registry, installed
 from animastor.protocol import Clock, Hub, Worker
+from animastor.room import Room, WatchedRunner, WatchedStore
 from animastor.storage.folder import FolderStore
 from animastor.storage.sql import SqlStorage, open_home
 from animastor.workers.backends import Backends, cpu_backends
@@ -54,11 +55,14 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Driving:
-    """A home that this process drives. `children` also does exports."""
+    """A home that this process drives. `children` also does exports, which are not seen by `jobs`."""
 
     reading: Reading
     engine: Engine
     children: Children
+    jobs: WatchedRunner
+    backends: Backends
+    room: Room
     scratch: Path
 
 
@@ -145,29 +149,30 @@ async def driving(opened: Reading, report: Callable[[Alarm], None]) -> AsyncIter
         stack.callback(workdir.close)
         children = Children(settings.jobs, workdir.scratch)
         stack.push_async_callback(children.aclose)
-        checkers = Children(CHECKERS, workdir.scratch)
+        checkers = Children(CHECKERS, workdir.scratch, nice=0)
         stack.push_async_callback(checkers.aclose)
+        room = Room()
+        jobs = WatchedRunner(children, room)
+        artifacts = WatchedStore(opened.artifacts, settings.home / ARTIFACTS, room)
         coordination = MemoryCoordination(clock, Limits.of(registry))
         engine = compose_engine(
             storage=opened.storage,
             coordination=coordination,
-            artifacts=opened.artifacts,
+            artifacts=artifacts,
             checker=ChildChecker(checkers, registry, workdir.scratch),
             registry=registry,
             clock=clock,
             settings=settings,
             report=report,
         )
-        hub = LocalHub(coordination, engine.results, opened.artifacts, opened.storage, media=registry, clock=clock)
+        hub = LocalHub(coordination, engine.results, artifacts, opened.storage, media=registry, clock=clock)
         backends = Backends(cpu_backends(piper=settings.piper, piper_voices=settings.piper_voices), clock)
-        loop = compose_worker(
-            hub, children, backends, clock=clock, workdir=workdir, instance=instance, settings=settings
-        )
+        loop = compose_worker(hub, jobs, backends, clock=clock, workdir=workdir, instance=instance, settings=settings)
         await engine.start()
         stack.push_async_callback(engine.stop)
         serving = asyncio.create_task(loop.run(), name="worker")
         stack.push_async_callback(_end_worker, loop, serving)
-        yield Driving(opened, engine, children, workdir.scratch)
+        yield Driving(opened, engine, children, jobs, backends, room, workdir.scratch)
 
 
 async def _end_worker(loop: WorkerLoop, serving: asyncio.Task[None]) -> None:

@@ -1,4 +1,4 @@
-"""The settings of an installation: one table, from the environment (`ANIMASTOR_…`), a `.env` file, or the command line.
+"""The settings of an installation: one table, from the environment (`ANIMASTOR_…`) or the command line.
 
 Settings that determine bytes (voice, size) are not here: they are stored with the book (`media.types.ContentSettings`),
 so that a process with another environment never makes other parts by accident. `docs/settings.md` is written from
@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -34,6 +34,10 @@ class Settings(BaseSettings):
     ffmpeg: Annotated[
         str, Field(description="The ffmpeg program; empty: the newer of the system's and the packaged one.")
     ] = ""
+    ffmpeg_idle_s: Annotated[
+        float,
+        Field(gt=0, description="Seconds without progress after which ffmpeg is ended; more for very slow disks."),
+    ] = 120.0
     piper: Annotated[str, Field(description="The Piper program, for voices that you have installed.")] = "piper"
     piper_voices: Annotated[
         Path | None, Field(description="The folder of Piper's `<language>*.onnx` voices; unset: Piper is not used.")
@@ -41,9 +45,9 @@ class Settings(BaseSettings):
     disk_low_fraction: Annotated[
         float, Field(ge=0, lt=1, description="Below this share of free disk nothing new is started.")
     ] = 0.02
-    disk_low_bytes: Annotated[
-        int, Field(ge=0, description="Below this many free bytes nothing new is started.")
-    ] = 2 * 1024**3
+    disk_low_bytes: Annotated[int, Field(ge=0, description="Below this many free bytes nothing new is started.")] = (
+        2 * 1024**3
+    )
     keep_unused_days: Annotated[
         float, Field(ge=0, description="Days that an artifact which nothing uses any more is kept.")
     ] = 7.0
@@ -55,3 +59,36 @@ class Settings(BaseSettings):
     keeper_s: Annotated[float, Field(gt=0, description="Seconds between the keeper's rounds.")] = 10.0
     tick_s: Annotated[float, Field(gt=0, description="The longest time between two looks at what is due.")] = 5.0
     reconcile_s: Annotated[float, Field(gt=0, description="Seconds between reconciliations.")] = 60.0
+    backend_log: Annotated[
+        Path | None,
+        Field(
+            description="A file to which each child appends a JSON line when a backend starts and when it ends: "
+            "`event`, `hash`, `kind`, `claim`, `pid`, `time`. For finding out what was made twice."
+        ),
+    ] = None
+
+    @field_validator("home", mode="before")
+    @classmethod
+    def _names_a_folder(cls, given: object) -> object:
+        if not str(given).strip():
+            raise ValueError("should name a folder")
+        return given
+
+
+def table() -> str:
+    """All settings as a Markdown table: name, default, range, and what each is for."""
+    rows = ["| variable | default | range | what it is |", "|---|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        default = "usable cores" if name == "jobs" else _shown(field.default)
+        rows.append(f"| `ANIMASTOR_{name.upper()}` | {default} | {_range(field.metadata)} | {field.description} |")
+    return "\n".join(rows) + "\n"
+
+
+def _shown(default: object) -> str:
+    return "–" if default in (None, "") else f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+
+
+def _range(limits: list[object]) -> str:
+    signs = (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<"))
+    told = [f"{sign} {getattr(one, name):g}" for one in limits for name, sign in signs if hasattr(one, name)]
+    return ", ".join(told) or "–"

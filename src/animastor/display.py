@@ -1,25 +1,33 @@
 """How progress is shown: live bars on a terminal, plain lines in a pipe, one JSON event a line with `--json`.
 
-A display is told numbers and sentences and writes them; it decides nothing. All three say the same things.
+A display is told numbers and sentences and writes them; it decides nothing. All three say the same things. What draws
+on a terminal is imported only for one. Whatever cannot be written raises `output.OutputGoneError`.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TextIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import orjson
-from rich.console import Console
-from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
-from rich.text import Text
 
 from animastor.engine.ports import MediaProgress, RequestProgress
+from animastor.output import OutputGoneError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
 
 PLAIN_EVERY_S = 5.0  # a line in a log every so often, and whenever a tenth is passed
-NARROW = 70  # columns; below this the bar gives way to the numbers
+NARROW = 60  # columns; below this the bar gives way to the numbers
+LONGEST_BAR = 40
+BESIDE_BAR = 44  # columns for the name before a bar and the numbers behind it
+SOON_S = 1.0
+SHOW_CURSOR = "\x1b[?25h"
 
 
 class Display(Protocol):
@@ -27,8 +35,12 @@ class Display(Protocol):
 
     wants_tables: bool  # whether a person reads this, and not a program
 
-    def note(self, message: str, **fields: Any) -> None:
-        """One sentence for the person; `fields` go into the JSON event."""
+    def note(self, message: str, event: str = "note", **fields: Any) -> None:
+        """One sentence for the person; `event` and `fields` are for programs."""
+        ...
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Rows of words: the first column is a name, the others are numbers. Programs are told in events instead."""
         ...
 
     def progress(self, progress: RequestProgress, left_s: float | None) -> None:
@@ -43,6 +55,10 @@ class Display(Protocol):
         """Leave the terminal as a person expects it. May be called twice."""
         ...
 
+    def restore(self) -> None:
+        """The least of it, from another thread and in a hurry."""
+        ...
+
 
 def duration_text(seconds: float) -> str:
     """Seconds as people say them: `8 s`, `3 min 20 s`, `2 h 05 min`."""
@@ -54,62 +70,131 @@ def duration_text(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-def left_text(left_s: float | None) -> str:
+def left_text(progress: RequestProgress, left_s: float | None) -> str:
     """The time left in a few words; nothing is promised before there is something to measure."""
-    return "measuring the pace" if left_s is None else f"about {duration_text(left_s)} left"
+    if progress.fraction >= 1:
+        return "complete"
+    left_s = honest(progress, left_s)
+    if left_s is None:
+        return "measuring the pace"
+    return "nearly there" if left_s < SOON_S else f"about {duration_text(left_s)} left"
 
 
-def media_done(media: MediaProgress) -> tuple[int, int]:
-    """(parts that are there, parts known or estimated)."""
-    return media.parts_ready, max(media.parts_planned, media.parts_ready)
+def honest(progress: RequestProgress, left_s: float | None) -> float | None:
+    """The seconds left; None before anything is made, and while of a media type nothing is planned yet."""
+    made = any(one.parts_ready for one in progress.media)
+    return left_s if made and all(parts_expected(one) is not None for one in progress.media) else None
+
+
+def parts_expected(media: MediaProgress) -> int | None:
+    """How many parts there will be: what is planned, and as much again for each scene that cannot be planned yet.
+
+    None while nothing is planned.
+    """
+    planned = media.assets - media.unplanned
+    known = max(media.parts_planned, media.parts_ready)
+    if media.unplanned <= 0:
+        return known
+    return round(known * media.assets / planned) if planned > 0 and known else None
+
+
+def count_text(media: MediaProgress) -> str:
+    """The parts that are there, of how many: `5/49`, `5/~60` where that is an estimate, `0/?` where it is unknown."""
+    expected = parts_expected(media)
+    of = "?" if expected is None else f"{'~' if media.unplanned > 0 else ''}{expected}"
+    return f"{media.parts_ready}/{of}"
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputGoneError(error) from error
 
 
 class LiveDisplay:
-    """Bars that are redrawn in place, one for each media type."""
+    """Bars that are redrawn in place: one for each media type, one for all, one for each file that is written."""
 
     wants_tables = True
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live: Live | None = None
+        self._progress: tuple[RequestProgress, float | None] | None = None
+        self._exports: dict[str, float] = {}
 
-    def note(self, message: str, **fields: Any) -> None:
-        self._console.print(message, highlight=False, soft_wrap=True, markup=False)
+    def note(self, message: str, event: str = "note", **fields: Any) -> None:
+        style = {"done": "green", "alarm": "yellow"}.get(event)
+        with _written():
+            self._console.print(message, style=style, highlight=False, soft_wrap=True, markup=False)
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        with _written():
+            for number, line in enumerate(aligned(header, rows)):
+                style = None if number else "dim"
+                self._console.print(line, style=style, highlight=False, soft_wrap=True, markup=False)
 
     def progress(self, progress: RequestProgress, left_s: float | None) -> None:
-        self._show(self._table(progress, left_s))
+        self._progress = (progress, left_s)
+        self._show()
 
     def exporting(self, name: str, fraction: float) -> None:
-        table = Table.grid(padding=(0, 1))
-        table.add_row("export", *self._bar(fraction, 1.0), Text(f"{name}  {fraction:4.0%}"))
-        self._show(table)
+        self._exports = {**dict.fromkeys(self._exports, 1.0), name: fraction}
+        self._show()
 
     def close(self) -> None:
         if self._live is not None:
-            self._live.stop()
-            self._live = None
+            live, self._live = self._live, None
+            with _written():
+                live.stop()
 
-    def _show(self, table: Table) -> None:
-        if self._live is None:
-            self._live = Live(table, console=self._console, refresh_per_second=5, transient=True)
-            self._live.start()
-        self._live.update(table, refresh=True)
+    def restore(self) -> None:
+        if self._live is not None:
+            print(SHOW_CURSOR, file=sys.stdout, flush=True)
 
-    def _bar(self, done: float, total: float) -> list[Any]:
-        if self._console.width < NARROW:
-            return []
-        width = min(40, self._console.width - 40)
-        return [ProgressBar(total=max(total, 1e-9), completed=done, width=width)]
+    def _show(self) -> None:
+        from rich.live import Live
 
-    def _table(self, progress: RequestProgress, left_s: float | None) -> Table:
+        with _written():
+            if self._live is None:
+                self._live = Live(console=self._console, auto_refresh=False)
+                self._live.start()
+            self._live.update(self._table(), refresh=True)
+
+    def _table(self) -> Table:
+        from rich.table import Table
+
         table = Table.grid(padding=(0, 1))
-        for media in progress.media:
-            done, planned = media_done(media)
-            lost = f"  {media.failed} failed" if media.failed else ""
-            count = Text(f"{done:>5} of {planned} parts{lost}")
-            table.add_row(media.media, *self._bar(done, planned), count)
-        table.add_row("all", *self._bar(progress.fraction, 1.0), Text(f"{progress.fraction:5.0%}, {left_text(left_s)}"))
+        if self._progress is not None:
+            progress, left_s = self._progress
+            for media in progress.media:
+                expected = parts_expected(media)
+                lost = f", [red]{media.failed} failed[/red]" if media.failed else ""
+                self._row(table, media.media, media.parts_ready, expected or 0, f"{count_text(media)} parts{lost}")
+            said = f"{progress.fraction:.0%}, {left_text(progress, left_s)}"
+            self._row(table, "all", progress.fraction, 1.0, said)
+        for name, fraction in self._exports.items():
+            self._row(table, "file", fraction, 1.0, f"{fraction:.0%} of {name}")
         return table
+
+    def _row(self, table: Table, name: str, done: float, total: float, said: str) -> None:
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
+        text = Text.from_markup(said, overflow="ellipsis")
+        text.no_wrap = True
+        if self._console.width < NARROW:
+            table.add_row(name, text)
+            return
+        bar = ProgressBar(
+            total=max(total, 1e-9),
+            completed=done if total else 0.0,
+            width=max(10, min(LONGEST_BAR, self._console.width - BESIDE_BAR)),
+            complete_style="cyan",
+            finished_style="green",
+        )
+        table.add_row(name, bar, text)
 
 
 class PlainDisplay:
@@ -121,30 +206,42 @@ class PlainDisplay:
         self._out = out
         self._now = now
         self._last = (-1, 0.0)
-        self._export = ("", -1)
+        self._export = ("", 0.0)
 
-    def note(self, message: str, **fields: Any) -> None:
+    def note(self, message: str, event: str = "note", **fields: Any) -> None:
         self._write(message)
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        for line in aligned(header, rows):
+            self._write(line)
 
     def progress(self, progress: RequestProgress, left_s: float | None) -> None:
         tenth, now = int(progress.fraction * 10), self._now()
         if tenth == self._last[0] and now - self._last[1] < PLAIN_EVERY_S:
             return
         self._last = (tenth, now)
-        counts = ", ".join("{} {}/{}".format(media.media, *media_done(media)) for media in progress.media)
-        self._write(f"{progress.fraction:4.0%}  {counts}  ({left_text(left_s)})")
+        counts = ", ".join(f"{media.media} {count_text(media)}{_lost(media)}" for media in progress.media)
+        self._write(f"{progress.fraction:4.0%}  {counts}  ({left_text(progress, left_s)})")
 
     def exporting(self, name: str, fraction: float) -> None:
-        fifth = int(fraction * 5)
-        if (name, fifth) != self._export:
-            self._export = (name, fifth)
-            self._write(f"export {name} {fraction:4.0%}")
+        now = self._now()
+        if name != self._export[0]:
+            self._write(f"writing {name}")
+        elif now - self._export[1] < PLAIN_EVERY_S:
+            return
+        else:
+            self._write(f"writing {name} {fraction:4.0%}")
+        self._export = (name, now)
 
     def close(self) -> None:
         return
 
+    def restore(self) -> None:
+        return
+
     def _write(self, line: str) -> None:
-        print(line, file=self._out, flush=True)
+        with _written():
+            print(line, file=self._out, flush=True)
 
 
 class JsonDisplay:
@@ -155,26 +252,20 @@ class JsonDisplay:
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
-    def note(self, message: str, **fields: Any) -> None:
-        self._write({"event": "note", "message": message, **fields})
+    def note(self, message: str, event: str = "note", **fields: Any) -> None:
+        self._write({"event": event, "message": message, **fields})
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        return
 
     def progress(self, progress: RequestProgress, left_s: float | None) -> None:
-        media = {
-            each.media: {
-                "parts_ready": each.parts_ready,
-                "parts_planned": each.parts_planned,
-                "assets": each.assets,
-                "assets_ready": each.ready,
-                "assets_failed": each.failed,
-            }
-            for each in progress.media
-        }
+        left_s = honest(progress, left_s)
         self._write(
             {
                 "event": "progress",
                 "fraction": round(progress.fraction, 4),
                 "left_s": None if left_s is None else round(left_s, 1),
-                "media": media,
+                "media": {each.media: _counts(each) for each in progress.media},
             }
         )
 
@@ -184,15 +275,46 @@ class JsonDisplay:
     def close(self) -> None:
         return
 
+    def restore(self) -> None:
+        return
+
     def _write(self, event: Mapping[str, Any]) -> None:
-        print(orjson.dumps(event).decode(), file=self._out, flush=True)
+        with _written():
+            print(orjson.dumps(event).decode(), file=self._out, flush=True)
+
+
+def _counts(media: MediaProgress) -> dict[str, int | None]:
+    return {
+        "parts_ready": media.parts_ready,
+        "parts_planned": media.parts_planned,
+        "parts_expected": parts_expected(media),
+        "assets": media.assets,
+        "assets_ready": media.ready,
+        "assets_failed": media.failed,
+    }
+
+
+def _lost(media: MediaProgress) -> str:
+    return f" ({media.failed} failed)" if media.failed else ""
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as lines: names to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return [_line(list(zip(row, widths, strict=True))) for row in (header, *rows)]
+
+
+def _line(cells: Sequence[tuple[str, int]]) -> str:
+    (name, wide), *numbers = cells
+    return "  ".join((name.ljust(wide), *(cell.rjust(width) for cell, width in numbers))).rstrip()
 
 
 def choose(*, json: bool, now: Callable[[], float]) -> Display:
     """The display that fits where standard output goes."""
     if json:
         return JsonDisplay(sys.stdout)
-    console = Console()
-    if console.is_terminal and not console.is_dumb_terminal:
-        return LiveDisplay(console)
-    return PlainDisplay(sys.stdout, now)
+    if not sys.stdout.isatty() or os.environ.get("TERM", "dumb").lower() in ("dumb", "unknown"):
+        return PlainDisplay(sys.stdout, now)
+    from rich.console import Console
+
+    return LiveDisplay(Console())

@@ -1,30 +1,37 @@
 """How a running command ends when it is told to: Ctrl-C, a second Ctrl-C, `kill`, a closed terminal, a closed pipe.
 
-The first Ctrl-C (or SIGTERM) stops cleanly: the command's task is cancelled, hands back what it had and says how to go
-on. Everything else has to be over within two seconds: a second signal, a closed terminal (SIGHUP) and a closed pipe
-set a deadline, after which the process ends at once. Its children die with it, whatever happens here: the kernel sees
-to that (CONTRACT 11, embedded home).
+The first signal stops cleanly: the command's task is cancelled, hands back what it had and says how to go on. Whatever
+ends a command, it is over within two seconds: a clean stop that takes longer is cut short, which loses nothing that is
+finished. Children die with this process, however it ends: the kernel sees to that (CONTRACT 11, embedded home).
+
+A signal that was ignored when the program started stays ignored (`nohup`, a job in the background of a script).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import select
 import signal
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import Any
 
-HURRY_S = 1.5  # a clean stop that takes longer than this after a hurried ending is cut short
+from animastor.output import OutputGoneError
+
+HURRY_S = 1.5  # a clean stop that takes longer than this is cut short
+LOOK_S = 0.2  # between two looks whether anybody reads the output
 
 EXIT_HANGUP = 129
 EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141
 EXIT_TERMINATED = 143
 _EXITS = {signal.SIGINT: EXIT_INTERRUPTED, signal.SIGTERM: EXIT_TERMINATED, signal.SIGHUP: EXIT_HANGUP}
+_CALLED = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Told to stop", signal.SIGHUP: "The terminal is closed"}
 
 
 class StoppedError(Exception):
@@ -41,65 +48,104 @@ def say(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
 
-def end_within(seconds: float, exit_code: int) -> None:
+def from_the_start() -> None:
+    """Answer signals before there is anything to stop: one sentence, and the end.
+
+    Streams that the caller closed become empty ones, so that no file of ours is ever opened in their place.
+    """
+    for descriptor in range(3):
+        with contextlib.suppress(OSError):
+            os.fstat(descriptor)
+            continue
+        os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    for number in _EXITS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _before_anything)
+
+
+def cut_short_after(seconds: float, exit_code: int, restore: Callable[[], None]) -> None:
     """From now on this process has so many seconds to end by itself; then it ends all the same."""
-    timer = threading.Timer(seconds, lambda: os._exit(exit_code))
+    timer = threading.Timer(seconds, _cut, (exit_code, restore))
     timer.daemon = True
     timer.start()
 
 
 class Stopper:
-    """Turns signals into a cancelled task, or into the end."""
+    """Turns signals into a cancelled task, or into the end. `restore` leaves the terminal as it was found."""
 
-    def __init__(self, task: asyncio.Task[Any], how_to_go_on: str) -> None:
+    def __init__(self, task: asyncio.Task[Any], how_to_go_on: str, restore: Callable[[], None]) -> None:
         self._task = task
         self._how_to_go_on = how_to_go_on
+        self._restore = restore
         self.exit_code: int | None = None
 
     def on_signal(self, number: signal.Signals) -> None:
         """Called in the event loop for each signal."""
-        code = _EXITS[number]
         if self.exit_code is not None:
             say("Ended at once; finished parts are kept.")
-            os._exit(self.exit_code)
-        self.exit_code = code
-        if number is signal.SIGHUP:
-            end_within(HURRY_S, code)
-        else:
-            say(f"Stopping. {self._how_to_go_on} (Ctrl-C again ends at once.)")
+            _cut(self.exit_code, self._restore)
+        self.exit_code = _EXITS[number]
+        cut_short_after(HURRY_S, self.exit_code, self._restore)
+        say(f"{_CALLED[number]}: stopping. {self._how_to_go_on}")
         self._task.cancel()
 
 
-def run(main: Coroutine[Any, Any, int], *, how_to_go_on: str) -> int:
-    """Run a command's coroutine to its exit code. Raises `StoppedError` when a signal ended it."""
+def run(main: Coroutine[Any, Any, int], *, how_to_go_on: str, restore: Callable[[], None] = lambda: None) -> int:
+    """Run a command's coroutine to its exit code.
 
-    async def supervised() -> int:
-        task = asyncio.ensure_future(main)
-        stopper = Stopper(task, how_to_go_on)
-        loop = asyncio.get_running_loop()
-        for number in _EXITS:
-            loop.add_signal_handler(number, stopper.on_signal, number)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if stopper.exit_code is None:
-                raise
-            raise StoppedError(stopper.exit_code) from None
-        finally:
-            for number in _EXITS:
-                loop.remove_signal_handler(number)
-            if stopper.exit_code is not None:
-                signal.signal(signal.SIGINT, _end_now)
-
-    return asyncio.run(supervised())
+    Raises `StoppedError` when a signal ended it, `OutputGoneError` when nobody reads its output any more.
+    """
+    return asyncio.run(_supervised(main, how_to_go_on, restore))
 
 
-def _end_now(number: int, _frame: FrameType | None) -> None:
+async def _supervised(main: Coroutine[Any, Any, int], how_to_go_on: str, restore: Callable[[], None]) -> int:
+    task = asyncio.ensure_future(main)
+    stopper = Stopper(task, how_to_go_on, restore)
+    loop = asyncio.get_running_loop()
+    answered = [number for number in _EXITS if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in answered:
+        loop.add_signal_handler(number, stopper.on_signal, number)
+    reading = asyncio.ensure_future(_while_read())
+    try:
+        await asyncio.wait((task, reading), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            cut_short_after(HURRY_S, EXIT_PIPE, restore)
+            task.cancel()
+            await asyncio.wait((task,))
+            raise OutputGoneError(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
+        return await task
+    except asyncio.CancelledError:
+        if stopper.exit_code is None:
+            raise
+        raise StoppedError(stopper.exit_code) from None
+    finally:
+        reading.cancel()
+        for number in answered:
+            loop.remove_signal_handler(number)
+            signal.signal(number, _after_everything)
+
+
+async def _while_read() -> None:
+    """Return when standard output is a pipe or terminal whose other end was closed: there may be little to write."""
+    poll = select.poll()
+    poll.register(1, 0)
+    gone = select.POLLERR | select.POLLHUP
+    while not any(seen & gone for _, seen in poll.poll(0)):  # noqa: ASYNC110 - the kernel tells asyncio of no such event
+        await asyncio.sleep(LOOK_S)
+
+
+def _before_anything(number: int, _frame: FrameType | None) -> None:
+    say(f"{_CALLED[signal.Signals(number)]} before anything had begun.")
     os._exit(128 + number)
 
 
-def hurry_out(exit_code: int) -> None:
-    """Standard output is gone (a pipe closed by `head`): be quiet, and be over within two seconds."""
-    end_within(HURRY_S, exit_code)
+def _after_everything(number: int, _frame: FrameType | None) -> None:
+    os._exit(128 + number)
+
+
+def _cut(exit_code: int, restore: Callable[[], None]) -> None:
     with contextlib.suppress(OSError, ValueError):
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - lives until the process ends
+        restore()
+    os._exit(exit_code)

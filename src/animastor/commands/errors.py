@@ -12,9 +12,10 @@ class Exit(IntEnum):
     FAILURES = 1  # it ran to its end, but some parts could not be made
     USAGE = 2  # the command line itself is wrong
     BAD_INPUT = 3  # the source is no readable book, or names something that is not in it
-    HOME = 4  # the home cannot be used: locked, of another version, not readable
+    HOME = 4  # the home or the folder for finished files cannot be used: not writable, of another version
     DISK_FULL = 5
     INCOMPLETE = 6  # an export lacks scenes, and --allow-missing was not given
+    MISSING_TOOL = 7  # a program or package that makes parts is not there
     INTERNAL = 70  # a fault of this program
 
 

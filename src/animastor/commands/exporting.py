@@ -16,7 +16,9 @@ from typing import Any
 from animastor.app import Reading
 from animastor.books.codec import scene_from_json
 from animastor.books.model import Book, Cover, Scene, SceneType, UnitType
+from animastor.commands.damage import DamageError, require_whole
 from animastor.commands.errors import CommandError, Exit
+from animastor.commands.homes import disk_error
 from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope
 from animastor.exports.job import AUDIOBOOK, FILM, FUNCTION, CoverFile, order_of
 from animastor.exports.model import About, SceneMedia
@@ -54,6 +56,14 @@ class Done:
     unchanged: tuple[Path, ...] = ()
     gaps: tuple[str, ...] = field(default=())
 
+    def told(self) -> dict[str, list[str]]:
+        """As a message carries it."""
+        return {
+            "made": [str(path) for path in self.made],
+            "unchanged": [str(path) for path in self.unchanged],
+            "gaps": list(self.gaps),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
@@ -62,11 +72,18 @@ class _Piece:
     media: SceneMedia
     marks: tuple[Any, ...]
 
+    @property
+    def files(self) -> list[tuple[Path, str]]:
+        """The artifacts: file and checksum."""
+        paths, checksums = (self.media.audio, self.media.video), self.marks[3]
+        return [(path, checksum) for path, checksum in zip(paths, checksums, strict=True) if path is not None]
+
 
 async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, wanted: Wanted, told: Exporting) -> Done:
     """Make the wanted files of what is current.
 
-    Raises `CommandError` when scenes are missing that may not be, or a file cannot be made.
+    Raises `CommandError` when scenes are missing that may not be, or a file cannot be made; `DamageError` when a
+    finished part is lost or damaged.
     """
     book = await opened.storage.load_book(row.book_key)
     rows = await opened.storage.export_rows(row.book_key, wanted.scope)
@@ -84,6 +101,7 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
         if await _is_current(opened, target, key):
             unchanged.append(target)
             continue
+        await asyncio.to_thread(require_whole, [file for piece in pieces for file in piece.files])
         await _make(runner, scratch, kind, [piece.media for piece in pieces], target, about, cover, told)
         made.append(target)
         await _record(opened, target, key)
@@ -152,9 +170,7 @@ async def _file(opened: Reading, asset: AssetExport | None) -> Path | None:
         return None
     path = await opened.artifacts.path(asset.artifact, asset.suffix)
     if path is None:
-        raise CommandError(
-            Exit.INCOMPLETE, "artifact_missing", "A finished file is not in the artifact store any more: make again."
-        )
+        raise DamageError(asset.artifact, "A finished part is not in the artifact store any more")
     return path.absolute()
 
 
@@ -236,7 +252,9 @@ async def _make(
         await runner.run(work, lambda share: told(target.name, share))
     except BackendError as error:
         code = Exit.DISK_FULL if error.code == "disk_full" else Exit.FAILURES
-        raise CommandError(code, error.code, f"{target} could not be made: {error.message}") from error
+        raise CommandError(code, error.code, f"{target} could not be made: {error.message.rstrip('.')}.") from error
+    except OSError as error:
+        raise disk_error(target.parent, error) from error
 
 
 def _write_subtitles(scenes: Sequence[SceneMedia], target: Path, language: str) -> None:

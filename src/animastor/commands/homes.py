@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from animastor.app import DATABASE, Reading, reading
 from animastor.commands.errors import CommandError, Exit
 from animastor.config import Settings
 from animastor.engine.home import HomeLock
+from animastor.engine.ports import StorageFullError, StorageUnavailableError
+from animastor.storage.versions import VersionError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -24,25 +28,47 @@ def home_errors(home: Path) -> Iterator[None]:
         raise disk_error(home, error) from error
 
 
-def disk_error(home: Path, error: OSError) -> CommandError:
-    """The sentence for an error of the file system."""
+def disk_error(place: Path, error: OSError) -> CommandError:
+    """The sentence for an error of the file system at or below a place."""
+    where = error.filename or place
     if error.errno in _FULL:
         return CommandError(
-            Exit.DISK_FULL, "disk_full", f"The disk of {home} is full: free some space and run the same command again."
+            Exit.DISK_FULL, "disk_full", f"The disk of {place} is full: free some space and run the same command again."
         )
-    where = error.filename or home
-    return CommandError(Exit.HOME, "home_unusable", f"{where} cannot be used: {error.strerror or error}.")
+    why = "it is no folder" if error.errno in (errno.EEXIST, errno.ENOTDIR) else error.strerror or error
+    return CommandError(Exit.HOME, "home_unusable", f"{where} cannot be used: {why}.")
 
 
 @asynccontextmanager
 async def looking(settings: Settings) -> AsyncIterator[Reading]:
-    """A home to look at. Raises `CommandError` when there is none."""
+    """A home to look at. Raises `CommandError` when there is none, or it cannot be read."""
+    require_home(settings)
+    try:
+        with home_errors(settings.home):
+            async with reading(settings, writable=False) as opened:
+                yield opened
+    except LookupError as error:
+        raise _no_home(settings.home) from error
+    except StorageFullError as error:
+        raise CommandError(Exit.DISK_FULL, "disk_full", sentence(error)) from error
+    except (StorageUnavailableError, VersionError) as error:
+        raise CommandError(Exit.HOME, "database_unavailable", sentence(error)) from error
+
+
+def require_home(settings: Settings) -> None:
+    """Raises `CommandError` when there is no home, for commands that make none."""
     if not (settings.home / DATABASE).exists():
-        raise CommandError(
-            Exit.HOME, "home_missing", f"There is no home in {settings.home}: `animastor make SOURCE` makes one."
-        )
-    async with reading(settings, writable=False) as opened:
-        yield opened
+        raise _no_home(settings.home)
+
+
+def _no_home(home: Path) -> CommandError:
+    return CommandError(Exit.HOME, "home_missing", f"There is no home in {home}: `animastor make SOURCE` makes one.")
+
+
+def sentence(error: Exception) -> str:
+    """The text of an error as a sentence."""
+    text = str(error).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 @contextmanager
@@ -55,3 +81,24 @@ def locked(settings: Settings) -> Iterator[HomeLock | None]:
         yield lock if taken else None
     finally:
         lock.release()
+
+
+class NewHome:
+    """Removes a home that this command has made for nothing: no book came into it. Look before the lock makes it."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._missing = [each for each in (home, *home.parents) if not os.path.lexists(each)]
+        self.useful = not self._missing
+
+    @contextmanager
+    def removed_when_useless(self, lock: HomeLock | None) -> Iterator[None]:
+        """Removed at the end, with the folders around it that were made for it, unless it has become useful."""
+        try:
+            yield
+        finally:
+            if lock is not None and not self.useful:
+                shutil.rmtree(self._home, ignore_errors=True)
+                for above in self._missing[1:]:
+                    with suppress(OSError):
+                        above.rmdir()

@@ -1,23 +1,43 @@
-"""Bringing a source into a home: read, aligned with what is stored, saved as one edit (CONTRACT 1, 10)."""
+"""Bringing a source into a home: read, aligned with what is stored, saved as one edit (CONTRACT 1, 10).
+
+In two steps, so that everything that the command line names (scope, voice) is looked up before anything is written.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from animastor.books.align import align, source_key
 from animastor.books.errors import BookError, Reason
-from animastor.books.importers import IMPORT_FORMAT, load
-from animastor.books.model import Book
+from animastor.books.model import Book, BookHead
+from animastor.commands import messages
 from animastor.commands.errors import CommandError, Exit
+from animastor.commands.messages import Tell
+from animastor.commands.selection import parse_voice
+from animastor.engine.home import Message
 from animastor.engine.ports import BookRow, SavedBook, Storage
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings
 
+if TYPE_CHECKING:
+    from animastor.app import Driving, Reading
+
 _BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Importing:
+    """What `animastor import` was asked for."""
+
+    source: str
+    voice: str | None = None
+    size: tuple[int, int] | None = None
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +58,33 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """A source that was read. `row`: the stored book that it is a version of; `book` None: the very same bytes."""
+
+    source: Path
+    mark: str
+    key: str
+    row: BookRow | None
+    book: Book | None
+
+    async def whole(self, storage: Storage) -> Book:
+        """The book as it will be."""
+        if self.book is not None:
+            return self.book
+        assert self.row is not None, "the same bytes are of a stored book"
+        return await storage.load_book(self.row.book_key)
+
+    async def head(self, storage: Storage) -> BookHead:
+        """Its head alone."""
+        if self.book is not None:
+            return self.book.head
+        assert self.row is not None, "the same bytes are of a stored book"
+        return (await storage.contexts([self.row.book_key]))[0].head
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
-    """A book that is in the home now. `settings_changed`: those before, when this command changed them."""
+    """A book that is in the home now. `settings_before`: those before, when this command changed them."""
 
     row: BookRow
     saved: SavedBook
@@ -47,11 +92,21 @@ class Imported:
     settings_before: ContentSettings | None = None
 
 
+def require_source(source: Path) -> None:
+    """Raises `BookError` for a source that is not there or not readable: before a home is made for it."""
+    if not source.exists():
+        raise BookError(Reason.SOURCE_MISSING, f"{source} does not exist.")
+    if not os.access(source, os.R_OK):
+        raise BookError(Reason.SOURCE_UNREADABLE, f"{source} cannot be read: permission denied.")
+
+
 def fingerprint(source: Path) -> str:
     """The SHA-256 of a source's bytes (of a folder: all its files with their names) and of the way they are read.
 
     Raises `BookError` when it cannot be read.
     """
+    from animastor.books.formats import IMPORT_FORMAT
+
     digest = sha256(f"import {IMPORT_FORMAT}\0".encode())
     try:
         for name, path in _files(source):
@@ -65,8 +120,7 @@ def fingerprint(source: Path) -> str:
 
 
 def _files(source: Path) -> Iterator[tuple[str, Path]]:
-    if not source.exists():
-        raise BookError(Reason.SOURCE_MISSING, f"{source} does not exist.")
+    require_source(source)
     if source.is_dir():
         for path in sorted(source.rglob("*")):
             if path.is_file():
@@ -75,38 +129,29 @@ def _files(source: Path) -> Iterator[tuple[str, Path]]:
         yield source.name, source
 
 
-async def import_book(storage: Storage, registry: Registry, source: Path, wishes: Wishes) -> Imported:
-    """Import a source, or find that it is there already. Raises `BookError`, and `StorageUnavailableError`."""
+async def prepare(storage: Storage | None, source: Path) -> Prepared:
+    """Read a source and find the stored book that it is a version of. Writes nothing. Raises `BookError`."""
     mark = await asyncio.to_thread(fingerprint, source)
-    stored = next((row for row in await storage.books() if row.source_sha256 == mark), None)
-    if stored is not None:
-        saved = SavedBook(stored.book_key, stored.revision, 0, 0, 0, unchanged=True)
-    else:
-        stored, saved = await _save(storage, registry, source, mark, wishes)
-    return await _with_settings(storage, registry, stored, saved, wishes)
+    rows = [] if storage is None else await storage.books()
+    same = next((row for row in rows if row.source_sha256 == mark), None)
+    if same is not None:
+        return Prepared(source, mark, same.source_key, same, None)
+    from animastor.books.align import align, source_key
+    from animastor.books.importers import load
 
-
-async def _save(
-    storage: Storage, registry: Registry, source: Path, mark: str, wishes: Wishes
-) -> tuple[BookRow, SavedBook]:
     book = await asyncio.to_thread(load, source)
     key = source_key(book, source)
-    before = await storage.find_book(book_id=book.head.book_id) or await storage.find_book(source_key=key)
-    if before is not None:
-        held = await storage.load_book(before.book_key)
-        book = await asyncio.to_thread(align, held, book)
-    settings = None if before is not None else wishes.applied(ContentSettings(), registry)
-    saved = await storage.save_book(
-        book, settings=settings, source=str(source.absolute()), source_key=key, source_sha256=mark
-    )
-    row = await storage.find_book(book_id=book.head.book_id)
-    assert row is not None, "it was saved just now"
-    return row, saved
+    if storage is None:
+        return Prepared(source, mark, key, None, book)
+    row = await storage.find_book(book_id=book.head.book_id) or await storage.find_book(source_key=key)
+    if row is not None:
+        book = await asyncio.to_thread(align, await storage.load_book(row.book_key), book)
+    return Prepared(source, mark, key, row, book)
 
 
-async def _with_settings(
-    storage: Storage, registry: Registry, row: BookRow, saved: SavedBook, wishes: Wishes
-) -> Imported:
+async def save(storage: Storage, registry: Registry, prepared: Prepared, wishes: Wishes) -> Imported:
+    """Save what was prepared, and the wishes. Raises `StorageUnavailableError`."""
+    row, saved = await _saved(storage, registry, prepared, wishes)
     (context,) = await storage.contexts([row.book_key])
     wanted = wishes.applied(context.settings, registry)
     if wanted == context.settings:
@@ -115,18 +160,103 @@ async def _with_settings(
     return Imported(row, replace(saved, revision=changed.revision, unchanged=False), wanted, context.settings)
 
 
+async def _saved(storage: Storage, registry: Registry, prepared: Prepared, wishes: Wishes) -> tuple[BookRow, SavedBook]:
+    row, book = prepared.row, prepared.book
+    if book is None:
+        assert row is not None, "the same bytes are of a stored book"
+        return row, SavedBook(row.book_key, row.revision, 0, 0, 0, unchanged=True)
+    settings = None if row is not None else wishes.applied(ContentSettings(), registry)
+    saved = await storage.save_book(
+        book,
+        settings=settings,
+        source=str(prepared.source.absolute()),
+        source_key=prepared.key,
+        source_sha256=prepared.mark,
+    )
+    found = await storage.find_book(book_id=book.head.book_id)
+    assert found is not None, "it was saved just now"
+    return found, saved
+
+
 async def stored_book(storage: Storage, name: str) -> BookRow:
     """The book with this id, or the only one when `name` is empty. Raises `CommandError`."""
     rows = await storage.books()
+    known = ", ".join(row.book_id for row in rows) or "none yet"
     if name:
         rows = [row for row in rows if name in (row.book_id, row.source_key)]
     if len(rows) == 1:
         return rows[0]
-    known = ", ".join(row.book_id for row in await storage.books()) or "none"
-    what = f"There is no book {name!r} in this home" if name else "This home has several books, or none: name one"
-    raise CommandError(Exit.BAD_INPUT, "book_unknown", f"{what}. Its books: {known}.")
+    what = f"There is no book {name!r} in this home" if name else "Name a book: there is not exactly one in this home"
+    raise CommandError(Exit.BAD_INPUT, "book_unknown", f"{what}; it has: {known}.")
 
 
-def loaded(source: Path) -> Book:
-    """The book of a source alone, without a home. Raises `BookError`."""
-    return load(source)
+async def bring(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
+    """The errand of `animastor import`."""
+    asked = Importing(**told)
+    prepared = await prepare(drive.reading.storage, Path(asked.source))
+    wishes = wishes_of(asked.voice, asked.size, keep=asked.keep)
+    imported = await keep(drive.reading, prepared, wishes, tell)
+    drive.engine.wake()
+    tell(messages.result(book=imported.row.book_id))
+
+
+def wishes_of(voice: str | None, size: Any, *, keep: bool) -> Wishes:
+    """Wishes as a message carries them."""
+    return Wishes(voice, (int(size[0]), int(size[1])) if size else None, keep)
+
+
+async def keep(opened: Reading, prepared: Prepared, wishes: Wishes, tell: Tell) -> Imported:
+    """Look the wishes up, save what was prepared, and tell what it was. Raises `CommandError`."""
+    if wishes.voice:
+        wishes = replace(wishes, voice=parse_voice(wishes.voice, await prepared.head(opened.storage)))
+    cost = await _cost(opened, prepared, wishes)
+    imported = await save(opened.storage, opened.registry, prepared, wishes)
+    tell(imported_note(imported))
+    if imported.settings_before is not None:
+        tell(messages.note(settings_text(imported.settings_before, imported.settings, cost), event="settings"))
+    return imported
+
+
+async def _cost(opened: Reading, prepared: Prepared, wishes: Wishes) -> str:
+    """What other settings of a stored book will cost, in words; empty when they stay."""
+    if prepared.row is None:
+        return ""
+    (context,) = await opened.storage.contexts([prepared.row.book_key])
+    wanted = wishes.applied(context.settings, opened.registry)
+    if wanted == context.settings:
+        return ""
+    from animastor.commands.forecast import forecast
+
+    found = await forecast(opened, await prepared.whole(opened.storage), prepared.row, wanted)
+    return found.text(opened.settings)
+
+
+def imported_note(imported: Imported) -> Message:
+    """What importing did, in one sentence."""
+    row, saved = imported.row, imported.saved
+    name = f"{row.title} ({row.book_id})" if row.title else row.book_id
+    counts = ((saved.added, "new"), (saved.changed, "changed"), (saved.removed, "gone"))
+    what = ", ".join(f"{count} {how}" for count, how in counts if count) or "unchanged"
+    scenes = "1 scene" if row.scenes == 1 else f"{row.scenes} scenes"
+    return messages.note(
+        f"{name}: {scenes}, {what}.",
+        event="book",
+        book=row.book_id,
+        title=row.title,
+        scenes=row.scenes,
+        added=saved.added,
+        changed=saved.changed,
+        removed=saved.removed,
+    )
+
+
+def settings_text(before: ContentSettings, now: ContentSettings, cost: str) -> str:
+    """What changed in the settings that determine bytes, and what that costs."""
+    told = []
+    if (before.width, before.height) != (now.width, now.height):
+        told.append(f"size {before.width}x{before.height} → {now.width}x{now.height}")
+    if before.narrator != now.narrator:
+        told.append(f"narrator {before.narrator or 'of the book'} → {now.narrator or 'of the book'}")
+    if before.profiles != now.profiles:
+        told.append("a backend has a new revision")
+    return f"Changed: {', '.join(told)}; {cost} (--keep keeps what is stored)."

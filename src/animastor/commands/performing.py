@@ -11,11 +11,11 @@ from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from typing import TypeVar
 
-from animastor import signals
+from animastor import logs, signals
 from animastor.app import Driving, driving, reading
-from animastor.commands.errands import Exporting, Importing, Making, errand_message, errands
+from animastor.commands.errands import Asked, errand_message, errands
 from animastor.commands.errors import CommandError, Exit
-from animastor.commands.homes import home_errors, locked
+from animastor.commands.homes import NewHome, disk_error, home_errors, locked, sentence
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.alarms import Alarm
@@ -23,22 +23,25 @@ from animastor.engine.errors import EngineFailedError
 from animastor.engine.holder import Holder, event_from_json
 from animastor.engine.home import HolderGoneError, HolderRefusedError, HomeServer, Message, ask
 from animastor.engine.ports import StorageFullError, StorageUnavailableError
+from animastor.output import OutputGoneError
+from animastor.storage.versions import VersionError
 
 TAKE_OVER_S = 0.2  # between two tries to reach or become the holder
 
 T = TypeVar("T")
 
 
-async def perform(settings: Settings, name: str, asked: Making | Importing | Exporting, display: Display) -> Message:
+async def perform(settings: Settings, asked: Asked, display: Display) -> Message:
     """Do an errand and show its progress; its result. Raises `CommandError`."""
-    message = errand_message(name, asked)
+    message = errand_message(asked)
     told_of_holder = False
     while True:
-        with locked(settings) as lock, home_errors(settings.home):
+        new = NewHome(settings.home)
+        with locked(settings) as lock, new.removed_when_useless(lock), home_errors(settings.home):
             if lock is not None:
-                return await _drive(settings, message, display)
+                return await _drive(settings, message, display, new)
         if not told_of_holder:
-            display.note(f"Another process is working on {settings.home}; it does this too.")
+            display.note(f"Another process is working on {settings.home}; it does this too.", event="held")
             told_of_holder = True
         try:
             return await _shown(ask(settings.home, message), display)  # type: ignore[arg-type]
@@ -48,23 +51,32 @@ async def perform(settings: Settings, name: str, asked: Making | Importing | Exp
             raise CommandError(Exit.HOME, "holder_refused", f"{error}.") from error
 
 
-async def _drive(settings: Settings, message: Message, display: Display) -> Message:
+async def _drive(settings: Settings, message: Message, display: Display, new: NewHome) -> Message:
+    logs.to_home(settings.home)
     try:
         async with (
             reading(settings, writable=True) as opened,
             driving(opened, lambda alarm: _alarm(display, alarm)) as drive,
         ):
-            holder = Holder(drive.engine.requests, errands(drive))
-            async with HomeServer(settings.home, holder.answer) as server:
-                result = await _unless_failed(drive, _shown(holder.answer(message), display))
-                if not server.quiet:
-                    display.note("Others wait for this home: going on until their work is done.")
-                await _unless_failed(drive, server.until_quiet())
-                return result
+            try:
+                return await _serve(drive, message, display)
+            finally:
+                new.useful = new.useful or bool(await opened.storage.books())
     except StorageFullError as error:
-        raise CommandError(Exit.DISK_FULL, "disk_full", f"{error}.") from error
-    except StorageUnavailableError as error:
-        raise CommandError(Exit.HOME, "database_unavailable", f"{error}.") from error
+        raise CommandError(Exit.DISK_FULL, "disk_full", sentence(error)) from error
+    except (StorageUnavailableError, VersionError) as error:
+        raise CommandError(Exit.HOME, "database_unavailable", sentence(error)) from error
+
+
+async def _serve(drive: Driving, message: Message, display: Display) -> Message:
+    """Do the errand, and whatever others ask for meanwhile."""
+    holder = Holder(drive.engine.requests, errands(drive))
+    async with HomeServer(drive.reading.settings.home, holder.answer) as server:
+        result = await _unless_failed(drive, _shown(holder.answer(message), display))
+        if not server.quiet:
+            display.note("Others wait for this home: going on until their work is done.")
+        await _unless_failed(drive, server.until_quiet())
+        return result
 
 
 async def _shown(messages: AsyncGenerator[Message, None], display: Display) -> Message:
@@ -78,15 +90,15 @@ async def _shown(messages: AsyncGenerator[Message, None], display: Display) -> M
             result = said.get("result", result)
             try:
                 _show(said, display)
-            except OSError:  # nobody reads what is shown any more
-                signals.hurry_out(signals.EXIT_PIPE)
+            except OutputGoneError:
+                signals.cut_short_after(signals.HURRY_S, signals.EXIT_PIPE, display.restore)
                 raise
     return result
 
 
 def _show(said: Message, display: Display) -> None:
     if "note" in said:
-        display.note(said["note"], **said["fields"])
+        display.note(said["note"], said["event"], **said["fields"])
     elif "progress" in said:
         event = event_from_json(said["progress"])
         display.progress(event.progress, event.seconds_left)
@@ -95,23 +107,27 @@ def _show(said: Message, display: Display) -> None:
 
 
 async def _unless_failed(drive: Driving, main: Awaitable[T]) -> T:
-    """The result of `main`, unless the engine fails first. Raises `CommandError` then."""
+    """The result of `main`, unless the engine fails or the disk is found full first. Raises `CommandError` then."""
     working = asyncio.ensure_future(main)
     engine = asyncio.ensure_future(drive.engine.wait())
+    full = asyncio.ensure_future(drive.room.wait())
     try:
-        await asyncio.wait((working, engine), return_when=asyncio.FIRST_COMPLETED)
-        if engine.done():
-            engine.result()
+        await asyncio.wait((working, engine, full), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if full.done():
+            raise disk_error(full.result().place, full.result().error)
+        engine.result()
         return await working
     except EngineFailedError as error:
-        full = isinstance(error.__cause__, StorageFullError)
-        code, reason = (Exit.DISK_FULL, "disk_full") if full else (Exit.HOME, "engine_failed")
-        raise CommandError(code, reason, f"{error}.") from error
+        if isinstance(error.__cause__, StorageFullError):
+            raise CommandError(Exit.DISK_FULL, "disk_full", sentence(error)) from error
+        raise CommandError(Exit.HOME, "engine_failed", sentence(error)) from error
     finally:
-        for task in (working, engine):
+        for task in (working, engine, full):
             task.cancel()
-        await asyncio.gather(working, engine, return_exceptions=True)
+        await asyncio.gather(working, engine, full, return_exceptions=True)
 
 
 def _alarm(display: Display, alarm: Alarm) -> None:
-    display.note(f"{alarm.message[:1].upper()}{alarm.message[1:]}.", alarm=alarm.reason)
+    display.note(f"{alarm.message[:1].upper()}{alarm.message[1:]}.", event="alarm", reason=alarm.reason)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from animastor.commands.errors import Exit
+from animastor.commands.running import shown_path
 from animastor.display import Display, duration_text
 
 SHOWN = 5
@@ -17,35 +18,63 @@ def say_made(result: Mapping[str, Any], display: Display, seconds: float) -> int
     display.close()
     failed = result.get("failed", {})
     made = _say_files(result, display)
+    code = Exit.FAILURES if failed else Exit.OK
     if failed:
-        told = ", ".join(f"{count} {media}" for media, count in failed.items())
-        display.note(
-            f"Not everything could be made: {told}. `animastor status` says why; running make again tries again.",
-            failed=failed,
-        )
-        return Exit.FAILURES
-    if not made:
-        display.note(f"Nothing is left to do ({duration_text(seconds)}).", done=True, made=[], seconds=seconds)
+        told = ", ".join(f"{media} of {count} scene{'s' * (count > 1)}" for media, count in failed.items())
+        message = f"Not everything could be made: {told}. `animastor status` says why; running make again tries again."
+    elif not made:
+        message = f"Nothing is left to do ({_took(seconds)})."
     else:
-        display.note(f"Done in {duration_text(seconds)}.", done=True, made=made, seconds=seconds)
-    return Exit.OK
+        message = f"Done in {_took(seconds)}."
+    event = "failures" if failed else "done"
+    _end(display, message, event, result, failed=failed, seconds=round(seconds, 2), exit_code=int(code))
+    return code
 
 
 def say_exported(result: Mapping[str, Any], display: Display) -> int:
     """The end of `export`."""
     display.close()
-    if not _say_files(result, display):
-        display.note("Nothing had to be written.", done=True, made=[])
+    made = _say_files(result, display)
+    _end(display, "Done." if made else "Nothing had to be written.", "done", result, exit_code=0)
     return Exit.OK
+
+
+def say_imported(result: Mapping[str, Any], display: Display) -> int:
+    """The end of `import`: the book has been told already; programs get one last event."""
+    display.close()
+    if not display.wants_tables:
+        display.note("Imported.", event="done", book=result.get("book"), exit_code=0)
+    return Exit.OK
+
+
+def say_examined(result: Mapping[str, Any], display: Display) -> int:
+    """The end of `doctor`."""
+    display.close()
+    looked, lost = result["looked"], result["lost"]
+    if not lost:
+        display.note(f"All {looked} finished parts are there and whole.", event="done", exit_code=0, **result)
+        return Exit.OK
+    what = f"{lost} of {looked} finished parts are lost or damaged"
+    if result["repaired"]:
+        display.note(f"{what}; they are given up, and `animastor make` makes them again.", event="done", **result)
+        return Exit.OK
+    display.note(f"{what}: put the files back, or run `animastor doctor --repair`.", event="failures", **result)
+    return Exit.FAILURES
+
+
+def _end(display: Display, message: str, event: str, result: Mapping[str, Any], **fields: Any) -> None:
+    files = {name: list(result.get(name, ())) for name in ("made", "unchanged", "gaps")}
+    display.note(message, event=event, **files, **fields)
 
 
 def _say_files(result: Mapping[str, Any], display: Display) -> list[str]:
     for path in result.get("unchanged", ()):
-        display.note(f"{_shown(path)} is up to date.", unchanged=path)
+        display.note(f"{shown_path(Path(path))} is up to date.", event="file", path=path, made=False)
     for path in result.get("made", ()):
-        display.note(f"{_shown(path)}  {_size(path)}", made=path)
+        size = _bytes(path)
+        display.note(f"{shown_path(Path(path))}  {_size(size)}", event="file", path=path, made=True, bytes=size)
     if gaps := result.get("gaps", ()):
-        display.note(f"Missing: {_few(gaps)}.", gaps=list(gaps))
+        display.note(f"Missing: {_few(gaps)}.", event="gaps", gaps=list(gaps))
     return list(result.get("made", ()))
 
 
@@ -54,19 +83,18 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + (f" and {rest} more scenes" if rest > 0 else "")
 
 
-def _shown(path: str) -> str:
-    """A path as short as it can be said from here."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except ValueError:
-        return path
+def _took(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 10 else duration_text(seconds)
 
 
-def _size(path: str) -> str:
+def _bytes(path: str) -> int:
     try:
-        size = float(Path(path).stat().st_size)
+        return Path(path).stat().st_size
     except OSError:
-        return ""
+        return 0
+
+
+def _size(size: float) -> str:
     for unit in ("bytes", "KB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

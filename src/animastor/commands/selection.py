@@ -1,15 +1,17 @@
-"""What a command line selects: a scope of a book, media types, a size."""
+"""What a command line selects: a scope of a book, media types, a voice, a size."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from animastor.books.model import Book, Chapter
+from animastor.books.model import Book, BookHead, Chapter
 from animastor.commands.errors import CommandError, Exit
 from animastor.engine.ports import Scope, ScopeKind
 from animastor.media.registry import Registry
 
 SCOPE_HELP = "all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE; ids, or numbers counted from 1"
+SHOWN = 5
 LEAST_SIDE, MOST_SIDE = 64, 4096  # pixels
 
 
@@ -28,8 +30,10 @@ def parse_size(text: str) -> tuple[int, int]:
     return width, height
 
 
-def parse_media(text: str, registry: Registry) -> tuple[str, ...]:
-    """`audio,video` as names of the installation. Raises `CommandError`."""
+def parse_media(text: str | None, registry: Registry) -> tuple[str, ...]:
+    """`audio,video` as names of the installation; None is all of them. Raises `CommandError`."""
+    if text is None:
+        return registry.names
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in registry]
     if unknown or not names:
@@ -40,20 +44,46 @@ def parse_media(text: str, registry: Registry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def parse_voice(text: str, head: BookHead) -> str:
+    """A narrator's voice: one of the palette, one that the book names, or a description of several words.
+
+    Raises `CommandError` that names the voices.
+    """
+    from animastor.media.voices import PALETTE, PLAIN, narrator_colour
+
+    wanted = text.strip()
+    if wanted in head.voices or wanted.casefold() in PALETTE:
+        return wanted
+    if len(wanted.split()) > 1 or narrator_colour(wanted) != PLAIN:
+        return wanted
+    own = f"; the book's own are {', '.join(sorted(head.voices))}" if head.voices else ""
+    raise CommandError(
+        Exit.USAGE,
+        "voice_unknown",
+        f"--voice {text!r} is no voice: there are {', '.join(PALETTE)}{own}; or describe one in a few words.",
+    )
+
+
+def check_scope(text: str) -> None:
+    """Raises `CommandError` for what can be no scope of any book."""
+    kind, _, place = text.strip().partition(":")
+    if not (kind in ("", "all") and not place) and not (kind in ("chapter", "scene", "from") and place):
+        raise CommandError(Exit.USAGE, "scope_invalid", f"--scope {text!r} is not {SCOPE_HELP}.")
+
+
 def parse_scope(text: str, book: Book) -> Scope:
     """A scope of this book. Raises `CommandError` that names what the book does not have."""
+    check_scope(text)
     kind, _, place = text.strip().partition(":")
-    if kind in ("", "all") and not place:
+    if kind in ("", "all"):
         return Scope()
-    if kind == "chapter" and place:
+    if kind == "chapter":
         return Scope(ScopeKind.CHAPTER, chapter_id=_chapter(place, book).chapter_id)
-    if kind in ("scene", "from") and place:
-        chapter_text, _, scene_text = place.partition("/")
-        chapter = _chapter(chapter_text, book)
-        scene_id = _scene(scene_text or "1", chapter)
-        scope = ScopeKind.SCENE if kind == "scene" else ScopeKind.FROM_SCENE
-        return Scope(scope, chapter_id=chapter.chapter_id, scene_id=scene_id)
-    raise CommandError(Exit.USAGE, "scope_invalid", f"--scope {text!r} is not {SCOPE_HELP}.")
+    chapter_text, _, scene_text = place.partition("/")
+    chapter = _chapter(chapter_text, book)
+    scene_id = _scene(scene_text or "1", chapter)
+    scope = ScopeKind.SCENE if kind == "scene" else ScopeKind.FROM_SCENE
+    return Scope(scope, chapter_id=chapter.chapter_id, scene_id=scene_id)
 
 
 def _chapter(text: str, book: Book) -> Chapter:
@@ -62,11 +92,7 @@ def _chapter(text: str, book: Book) -> Chapter:
             return chapter
     if text.isdigit() and 1 <= int(text) <= len(book.chapters):
         return book.chapters[int(text) - 1]
-    raise CommandError(
-        Exit.BAD_INPUT,
-        "scope_unknown",
-        f"The book has no chapter {text!r}; it has {len(book.chapters)}, counted from 1.",
-    )
+    raise _unknown(f"The book has no chapter {text!r}", [each.chapter_id for each in book.chapters])
 
 
 def _scene(text: str, chapter: Chapter) -> str:
@@ -75,8 +101,10 @@ def _scene(text: str, chapter: Chapter) -> str:
             return scene.scene_id
     if text.isdigit() and 1 <= int(text) <= len(chapter.scenes):
         return chapter.scenes[int(text) - 1].scene_id
-    raise CommandError(
-        Exit.BAD_INPUT,
-        "scope_unknown",
-        f"Chapter {chapter.chapter_id} has no scene {text!r}; it has {len(chapter.scenes)}, counted from 1.",
-    )
+    raise _unknown(f"Chapter {chapter.chapter_id} has no scene {text!r}", [each.scene_id for each in chapter.scenes])
+
+
+def _unknown(what: str, ids: Sequence[str]) -> CommandError:
+    known = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
+    numbers = f"1 to {len(ids)}" if len(ids) > 1 else "1"
+    return CommandError(Exit.BAD_INPUT, "scope_unknown", f"{what}: name one of {known}, or {numbers}.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections import Counter
 from collections.abc import Sequence
-
-from rich.console import Console
-from rich.table import Table
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from animastor.app import Reading
 from animastor.commands.errors import Exit
@@ -14,33 +15,82 @@ from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.config import Settings
 from animastor.display import Display
-from animastor.engine.ports import BookRow, SceneExport, Scope
+from animastor.engine.home import address_of
+from animastor.engine.ports import BookRow, RequestRow, SceneExport, Scope
 from animastor.engine.states import State
 
 SHOWN_FAILURES = 10
+COLUMNS = ("ready", "stale", "in_work", "failed", "missing")
 
 
 async def show_status(settings: Settings, name: str, display: Display) -> int:
     """Show all books, or one. Raises `CommandError` for a home or book that is not there."""
     async with looking(settings) as opened:
         rows = [await stored_book(opened.storage, name)] if name else list(await opened.storage.books())
+        asked = list(await opened.storage.requests())
         if not rows:
-            display.note("There is no book in this home yet.", books=[])
+            display.note("There is no book in this home yet.", event="books", books=[])
         for row in rows:
-            await _show_book(opened, row, display, failures=bool(name) or len(rows) == 1)
+            await _show_book(opened, row, asked, display, failures=bool(name) or len(rows) == 1)
     return Exit.OK
 
 
-async def _show_book(opened: Reading, row: BookRow, display: Display, *, failures: bool) -> None:
+async def _show_book(
+    opened: Reading, row: BookRow, asked: Sequence[RequestRow], display: Display, *, failures: bool
+) -> None:
     scenes = await opened.storage.export_rows(row.book_key, Scope())
     counts = {name: _counts(scenes, name) for name in opened.registry.names}
-    failed = list(_failures(scenes)) if failures else []
-    if not display.wants_tables:
-        fields = {"book": row.book_id, "title": row.title, "scenes": row.scenes, "media": counts, "failed": failed}
-        display.note(f"{row.title or row.book_id}", **fields)
-        return
-    display.note(f"{row.title or row.book_id} ({row.book_id}): {row.scenes} scenes, from {row.source}")
-    _print_counts(counts)
+    failed = list(_failures(scenes))
+    request = next((one for one in asked if one.book_key == row.book_key), None)
+    now = await _under_way(opened, request)
+    many = "1 scene" if row.scenes == 1 else f"{row.scenes} scenes"
+    title = f"{row.title} ({row.book_id})" if row.title else row.book_id
+    display.note(
+        f"{title}: {many}, from {row.source}",
+        event="book",
+        book=row.book_id,
+        title=row.title,
+        scenes=row.scenes,
+        source=row.source,
+        media=counts,
+        failed=failed,
+        request=now,
+    )
+    display.table(
+        ("  scenes", *(name.replace("_", " ") for name in COLUMNS)),
+        [
+            (f"  {media}", *(str(found[name]) if found[name] else "·" for name in COLUMNS))
+            for media, found in counts.items()
+        ],
+    )
+    if display.wants_tables:
+        _say_request(now, display)
+        _say_failures(failed if failures else [], display)
+
+
+async def _under_way(opened: Reading, request: RequestRow | None) -> dict[str, Any] | None:
+    """What is open of a book: how far it is, and whether anybody works on it."""
+    if request is None:
+        return None
+    progress = await opened.storage.progress(request.request_id)
+    return {"fraction": round(progress.fraction, 3), "worked_on": is_held(opened.settings.home)}
+
+
+def is_held(home: Path) -> bool:
+    """Whether a process answers for this home."""
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(address_of(home))
+        return True
+    return False
+
+
+def _say_request(now: dict[str, Any] | None, display: Display) -> None:
+    if now is not None:
+        how = "being made now" if now["worked_on"] else "interrupted: run make again to go on"
+        display.note(f"  {now['fraction']:.0%} of what was asked for is there; {how}.")
+
+
+def _say_failures(failed: Sequence[dict[str, str]], display: Display) -> None:
     for each in failed[:SHOWN_FAILURES]:
         display.note(f"  failed: {each['media']} of {each['scene']}: {each['error']}")
     if len(failed) > SHOWN_FAILURES:
@@ -62,7 +112,7 @@ def _counts(scenes: Sequence[SceneExport], media: str) -> dict[str, int]:
             found["in_work"] += 1
         else:
             found["stale" if asset.artifact else "missing"] += 1
-    return {name: found[name] for name in ("ready", "stale", "in_work", "failed", "missing")}
+    return {name: found[name] for name in COLUMNS}
 
 
 def _failures(scenes: Sequence[SceneExport]) -> list[dict[str, str]]:
@@ -72,13 +122,3 @@ def _failures(scenes: Sequence[SceneExport]) -> list[dict[str, str]]:
         for media, asset in scene.media.items()
         if asset.state is State.FAILED
     ]
-
-
-def _print_counts(counts: dict[str, dict[str, int]]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
-    table.add_column("")
-    for name in ("ready", "stale", "in work", "failed", "missing"):
-        table.add_column(name, justify="right")
-    for media, found in counts.items():
-        table.add_row(f"  {media}", *(str(number) if number else "·" for number in found.values()))
-    Console().print(table)

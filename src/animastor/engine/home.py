@@ -170,6 +170,11 @@ class HomeServer:
             await answers.aclose()
 
 
+def address_of(home: Path) -> str:
+    """Where the holder of a home listens. Raises `OSError` when there is none."""
+    return os.fsdecode((home / ADDRESS).read_bytes())
+
+
 async def ask(home: Path, message: Message) -> AsyncIterator[Message]:
     """Send a message to the holder of a home and yield its answers until their end.
 
@@ -177,8 +182,7 @@ async def ask(home: Path, message: Message) -> AsyncIterator[Message]:
     answers with an error.
     """
     try:
-        address = os.fsdecode((home / ADDRESS).read_bytes())
-        reader, writer = await asyncio.open_unix_connection(address, limit=LARGEST_MESSAGE)
+        reader, writer = await asyncio.open_unix_connection(address_of(home), limit=LARGEST_MESSAGE)
     except OSError as error:
         raise HolderGoneError(home) from error
     try:

@@ -14,7 +14,6 @@ from animastor.books.model import Cover
 from animastor.exports.audiobook import audiobook
 from animastor.exports.film import film
 from animastor.exports.model import About, ExportError, SceneMedia
-from animastor.media.ffmpeg import FfmpegError
 from animastor.protocol import FailureType
 from animastor.workers.backend import BackendError, Order, Produced, Progress
 
@@ -47,7 +46,7 @@ def order_of(
 
 
 def make(order: Order, workdir: Path, progress: Progress) -> Produced:
-    """Make a film or an audiobook. Raises `BackendError` with the sentence of what was wrong."""
+    """Make a film or an audiobook. Raises `BackendError`, which says what was wrong, `FfmpegError` and `OSError`."""
     told = order.structure
     cover = None if told["cover"] is None else Cover(told["cover"][1], Path(told["cover"][0]).read_bytes())
     about = About(told["title"], told["author"], told["language"], cover)
@@ -57,8 +56,6 @@ def make(order: Order, workdir: Path, progress: Progress) -> Produced:
         made = export(scenes, Path(told["target"]), about, progress)
     except ExportError as error:
         raise BackendError(FailureType.PERMANENT, "export_failed", str(error)) from error
-    except FfmpegError as error:
-        raise BackendError(FailureType.TRANSIENT, "export_failed", str(error)) from error
     return Produced(made.path, {"duration": made.duration, "chapters": len(made.chapters)})
 
 

@@ -35,6 +35,8 @@ from typing import IO, TypeAlias
 Argument: TypeAlias = "str | int | float | Path"
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
 
+PROGRAM_VARIABLE = "ANIMASTOR_FFMPEG"  # environment variables, as `config.Settings` documents them: children have them
+IDLE_VARIABLE = "ANIMASTOR_FFMPEG_IDLE_S"
 _POLL_S = 0.5  # how often ffmpeg says how far it is, and how often the output's size is looked at
 _LOG_BYTES = 256 * 1024  # of its log, the end is kept
 _FULL = ("No space left on device", "Disk quota exceeded", "File too large")  # ENOSPC, EDQUOT, EFBIG
@@ -72,19 +74,25 @@ class DiskFullError(FfmpegError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take: seconds without progress, bytes of output."""
+    """What a run may take: seconds without progress (the setting `ffmpeg_idle_s`), bytes of output."""
 
-    idle_s: float = 120.0
+    idle_s: float = field(default_factory=lambda: float(os.environ.get(IDLE_VARIABLE, "120")))
     output_bytes: int = 16 * 2**30
 
 
 @lru_cache(maxsize=1)
 def program() -> str:
-    """The ffmpeg to run: the one of the imageio-ffmpeg wheel, unless the system's is newer and encodes what we need.
+    """The ffmpeg to run: the one that the setting `ffmpeg` names; else the one of the imageio-ffmpeg wheel, unless the
+    system's is newer and encodes what we need.
 
     Raises:
-        FfmpegMissingError: there is neither.
+        FfmpegMissingError: there is none.
     """
+    if named := os.environ.get(PROGRAM_VARIABLE):
+        found = shutil.which(named)
+        if found is None:
+            raise FfmpegMissingError(f"{PROGRAM_VARIABLE}={named} names no program that can be run")
+        return found
     bundled, system = _bundled(), shutil.which("ffmpeg")
     if system is None or (bundled is not None and not _is_better(system, bundled)):
         if bundled is None:

@@ -9,6 +9,7 @@ Interrupts from a terminal are the parent's to answer. Whatever libraries print 
 from __future__ import annotations
 
 import faulthandler
+import json
 import os
 import signal
 import socket
@@ -17,7 +18,8 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +31,7 @@ from animastor.workers import failures, receipts
 from animastor.workers.backend import Backend, BackendError, Order, Produced
 from animastor.workers.frames import Unpacker, pack
 
+LOG_VARIABLE = "ANIMASTOR_BACKEND_LOG"  # an environment variable, as `config.Settings` documents it
 _PROGRESS_S = 0.2  # the least time between two reports
 _LOG_BYTES = 64 * 1024  # a longer log is emptied before the next order
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -119,10 +122,39 @@ def _make(told: Mapping[str, Any], progress: _Reporter) -> Produced:
         inputs={checksum: Path(path) for checksum, path in told["inputs"].items()},
         ordered=tuple(told["ordered"]),
     )
-    made = _backend(told["function"])(order, workdir, progress)
+    backend = _backend(told["function"])
+    with _logged(told):
+        made = backend(order, workdir, progress)
     if told["claim"] is not None:
         receipts.write(workdir, made.path, made.notes, told["claim"])
     return made
+
+
+@contextmanager
+def _logged(told: Mapping[str, Any]) -> Iterator[None]:
+    """Append a line when a backend starts and when it ends, in a file that the setting `backend_log` names.
+
+    A line is one write to a file opened for appending, so those of several children stand whole beside each other.
+    """
+    claim = told["claim"]
+    if LOG_VARIABLE not in os.environ or claim is None:
+        yield
+        return
+    job = claim["job"]
+    line = {"hash": job["input_hash"], "kind": job["kind"], "claim": claim["claim_no"], "pid": os.getpid()}
+    _append({"event": "start", **line, "time": time.time()})
+    try:
+        yield
+    finally:
+        _append({"event": "end", **line, "time": time.time()})
+
+
+def _append(line: Mapping[str, Any]) -> None:
+    log = os.open(os.environ[LOG_VARIABLE], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(log, json.dumps(line).encode() + b"\n")
+    finally:
+        os.close(log)
 
 
 @cache

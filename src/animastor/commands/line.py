@@ -1,0 +1,227 @@
+"""The command line: options and their sentences. What is done with them lives in the other modules of `commands`.
+
+Everything that takes time to import is imported by the command that needs it: `--help` and mistakes answer at once.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from animastor.commands.errors import CommandError, Exit
+from animastor.commands.running import Options, leave, run
+from animastor.signals import say
+
+if TYPE_CHECKING:
+    from animastor.config import Settings
+    from animastor.display import Display
+
+app = typer.Typer(
+    help="Turn a book into a narrated, illustrated film and an audiobook, and keep them true as the book is edited.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Home = Annotated[str | None, typer.Option("--home", help="The folder that keeps everything (default .animastor).")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON event a line, for programs.")]
+Source = Annotated[Path, typer.Argument(help="A vbook (folder or zip), an EPUB, Markdown or plain text.")]
+Media = Annotated[str | None, typer.Option("--media", help="Media types, by commas: audio,image,video (default all).")]
+ScopeText = Annotated[
+    str,
+    typer.Option("--scope", help="all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE; ids or numbers."),
+]
+Voice = Annotated[str | None, typer.Option("--voice", help="The narrator's voice (docs/voices.md lists them).")]
+Size = Annotated[str | None, typer.Option("--size", help="Of pictures and film, such as 1280x720 (the default).")]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parts made at once (default: the usable cores).")]
+Out = Annotated[Path, typer.Option("--out", help="The folder for finished films, audiobooks and subtitles.")]
+AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Export what there is, and list what is missing.")]
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        print(f"animastor {version('animastor')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _without_command(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command(short_help="Make what is missing or has changed, then film and audiobook.")
+def make(
+    source: Source,
+    out: Out = Path("out"),
+    media: Media = None,
+    scope: ScopeText = "all",
+    voice: Voice = None,
+    size: Size = None,
+    jobs: Jobs = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the stored voice, size and backends of the book.")] = False,
+    allow_missing: AllowMissing = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be made, and make nothing.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Make film, audiobook and subtitles of a book: only what is missing or has changed.
+
+    Run again after an interruption or an edit, it goes on where it was.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.making import Making
+        from animastor.commands.preflight import check_making
+
+        asked = Making(
+            source=str(source.absolute()),
+            out=str(out.absolute()),
+            key=secrets.token_hex(16),
+            media=media,
+            scope=scope,
+            voice=voice,
+            size=_sides(size),
+            keep=keep,
+            allow_missing=allow_missing,
+        )
+        check_making(asked)
+        if dry_run:
+            from animastor.commands.dry_run import rehearse
+
+            return await rehearse(settings, asked, display)
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_made
+
+        return say_made(await perform(settings, asked, display), display, time.monotonic() - began)
+
+    began = time.monotonic()
+    run(main, Options(home=home, jobs=jobs, json=json))
+
+
+@app.command(name="import", short_help="Bring in a book, or its new version; make nothing yet.")
+def import_(
+    source: Source,
+    voice: Voice = None,
+    size: Size = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the stored backends of the book.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Bring a book, or its new version, into the home without making anything yet."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.importing import Importing, require_source
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_imported
+
+        require_source(source)
+        asked = Importing(str(source.absolute()), voice, _sides(size), keep=keep)
+        return say_imported(await perform(settings, asked, display), display)
+
+    run(main, Options(home=home, json=json))
+
+
+@app.command(short_help="Show what is there, missing, failed or in work.")
+def status(
+    book: Annotated[str, typer.Argument(help="A book's id; without it, all books.")] = "",
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show the books of the home, or what of one book is there, missing or failed."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.status import show_status
+
+        return await show_status(settings, book, display)
+
+    run(main, Options(home=home, json=json))
+
+
+@app.command(short_help="Write finished files again; generate nothing.")
+def export(
+    book: Annotated[str, typer.Argument(help="A book's id; it may be left out when there is only one.")] = "",
+    film: Annotated[bool, typer.Option("--film", help="An MP4 with chapters and subtitles.")] = False,
+    audiobook: Annotated[bool, typer.Option("--audiobook", help="An M4B with chapters and cover.")] = False,
+    subtitles: Annotated[bool, typer.Option("--subtitles", help="A WebVTT file.")] = False,
+    out: Out = Path("out"),
+    scope: ScopeText = "all",
+    allow_missing: AllowMissing = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Write films, audiobooks and subtitles of what is finished; nothing is generated."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.exports import Exporting
+        from animastor.commands.homes import require_home
+        from animastor.commands.performing import perform
+        from animastor.commands.preflight import require_folder
+        from animastor.commands.results import say_exported
+        from animastor.commands.selection import check_scope
+
+        kinds = tuple(kind for kind, on in (("film", film), ("audiobook", audiobook), ("subtitles", subtitles)) if on)
+        if not kinds:
+            raise CommandError(Exit.USAGE, "nothing_named", "Name what to export: --film, --audiobook or --subtitles.")
+        check_scope(scope)
+        require_home(settings)
+        require_folder(out)
+        asked = Exporting(book, str(out.absolute()), kinds, scope, allow_missing=allow_missing)
+        return say_exported(await perform(settings, asked, display), display)
+
+    run(main, Options(home=home, json=json))
+
+
+@app.command(short_help="Look at the home; with --repair, give up what is lost.")
+def doctor(
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Give up finished parts whose bytes are gone, so that they are made again.")
+    ] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Look whether the home can be used and everything finished is really there."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.doctor import Examining
+        from animastor.commands.homes import require_home
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_examined
+
+        require_home(settings)
+        return say_examined(await perform(settings, Examining(repair=repair), display), display)
+
+    run(main, Options(home=home, json=json))
+
+
+def _sides(size: str | None) -> tuple[int, int] | None:
+    from animastor.commands.selection import parse_size
+
+    return parse_size(size) if size else None
+
+
+def main() -> NoReturn:
+    """Read the command line and run what it names."""
+    try:
+        app(standalone_mode=False)
+    except typer.TyperException as error:
+        say(f"{_sentence(error)} See `animastor --help`.")
+        leave(Exit.USAGE)
+    leave(Exit.OK)
+
+
+def _sentence(error: typer.TyperException) -> str:
+    """A mistake of the command line as one sentence."""
+    told = " ".join(error.format_message().split())
+    return told if told.endswith((".", "?", "!")) else f"{told}."

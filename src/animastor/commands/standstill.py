@@ -1,0 +1,63 @@
+"""Why a running `make` stands still, when only a person can help: then it ends with one sentence instead of waiting.
+
+A fleet waits until its cause is gone; somebody at a terminal is told, and runs the same command again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from time import monotonic
+
+from animastor.app import ARTIFACTS, Driving
+from animastor.commands.errors import CommandError, Exit
+from animastor.engine.ports import RequestProgress
+from animastor.engine.reasons import Reason
+
+PATIENCE_S = 5.0  # nothing was made for so long, and there is a cause
+
+
+class Standstill:
+    """Looks at a run now and then."""
+
+    def __init__(self, drive: Driving, now: Callable[[], float] = monotonic) -> None:
+        self._drive = drive
+        self._now = now
+        self._still_since: float | None = None
+        self._ready = -1
+
+    def look(self, progress: RequestProgress) -> None:
+        """Raises `CommandError` when nothing has moved for a while for a cause that does not go away by itself."""
+        ready = sum(one.parts_ready for one in progress.media)
+        waits = any(one.pending or one.generating for one in progress.media)
+        if self._drive.jobs.busy or ready != self._ready or not waits:
+            self._ready, self._still_since = ready, None
+            return
+        if self._still_since is None:
+            self._still_since = self._now()
+        if self._drive.engine.gate.reason is Reason.DISK_LOW or self._now() - self._still_since >= PATIENCE_S:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        home = self._drive.reading.settings.home
+        reason = self._drive.engine.gate.reason
+        if reason is Reason.DISK_LOW:
+            raise CommandError(Exit.DISK_FULL, "disk_low", f"{self._room()} Run the same command again to go on.")
+        if reason is Reason.ARTIFACT_STORE_UNAVAILABLE:
+            raise CommandError(
+                Exit.HOME,
+                reason,
+                f"The artifact store {home / ARTIFACTS} cannot be read (is its disk mounted?): nothing was changed; "
+                "run the same command again when it is back.",
+            )
+        for profile, why in self._drive.backends.complaints.items():
+            raise CommandError(Exit.MISSING_TOOL, "backend_unable", f"{profile} cannot work: {why}.")
+
+    def _room(self) -> str:
+        settings = self._drive.reading.settings
+        usage = shutil.disk_usage(settings.home)
+        least = max(settings.disk_low_bytes, settings.disk_low_fraction * usage.total)
+        return (
+            f"The disk of {settings.home} has {usage.free / 1e9:.1f} GB left and nothing is started below "
+            f"{least / 1e9:.1f} GB: free some space, or set ANIMASTOR_DISK_LOW_BYTES and ANIMASTOR_DISK_LOW_FRACTION."
+        )
