@@ -9,6 +9,7 @@ from stage import Fate, Stage
 from toys import book, scene, unit
 
 from animastor.books.model import Book
+from animastor.engine.ports import PlanStored, StorePlan
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State
 from animastor.media.types import ContentSettings
@@ -113,6 +114,30 @@ def test_an_edit_while_generating_keeps_what_is_still_wanted_and_stops_the_rest(
         assert sum(stage.crew.stopped.values()) == 1
         dispatched = [row for row in await stage.journal() if row.type is JournalType.DISPATCHED]
         assert len(dispatched) == 1, "it went on under the same dispatch"
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_part_that_is_finished_while_its_asset_is_replanned_is_not_made_again() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(BEFORE)
+        stage.crew.fate = lambda claim, times: Fate(seconds=10.0)
+        async with stage.playing() as engine:
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(8.0)
+            store_plans = stage.storage.store_plans
+
+            async def slow(plans: Sequence[StorePlan]) -> Sequence[PlanStored]:
+                stored = await store_plans(plans)
+                await stage.clock.sleep(5.0)  # two chunks are finished between the commit and the queue
+                return stored
+
+            stage.storage.store_plans = slow  # type: ignore[method-assign]
+            await stage.save(tale(["a", "B", "c"], ["x", "y", "z"]))
+            engine.wake()
+            await stage.until_ended(opened.request.request_id)
+        assert await _kinds_started(stage) == [*["chunk"] * 4, MERGE]
         await at_rest(stage)
 
     Stage().run(play)

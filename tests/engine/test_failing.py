@@ -44,6 +44,7 @@ def test_a_transient_failure_is_retried_inside_its_dispatch() -> None:
         types = await _types(stage)
         assert types[JournalType.PART_FAILED] == 4
         assert types[JournalType.DISPATCHED] == 1
+        assert stage.clock.elapsed < 30.0 + 12.0, "it waited for its back-off and for nothing else"
         await at_rest(stage)
 
     Stage().run(play)
@@ -309,6 +310,21 @@ def test_an_asset_without_a_worker_waits_and_starts_when_one_registers() -> None
             done = await stage.until_ended(opened.request.request_id)
         assert done.request.state is RequestState.DONE
         await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_worker_that_is_able_again_wakes_what_waited_for_it() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=1))
+        async with stage.playing(workers=0) as engine:
+            await stage.coordination.register(Worker("wrk", "pictures", {"make-picture": 1}))
+            await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(20.0)
+            assert (await _states(stage))["voice"] == [State.PENDING]
+            await stage.coordination.register(Worker("wrk", "voices", {"make-chunk": 1}))  # past the hub
+            await stage.clock.sleep(5.0)
+            assert (await _states(stage))["voice"] == [State.GENERATING]
 
     Stage().run(play)
 

@@ -42,6 +42,7 @@ def test_a_book_is_made_whole_and_each_part_once() -> None:
         assert set(stage.crew.started.values()) == {1}
         assert sum(stage.crew.started.values()) == 5 * (2 + 1 + 2 + 2 + 1)
         assert not stage.alarms
+        assert stage.clock.elapsed < 30.0 + 15.0, "nothing waited for the keeper"
         await at_rest(stage)
 
     Stage().run(play)

@@ -202,6 +202,7 @@ def test_a_candidate_whose_plan_moved_on_never_was_a_dispatch() -> None:
             await stage.clock.sleep(0.5)
             done = await stage.until_ended(opened.request.request_id)
         assert refused == 2
+        assert stage.clock.elapsed < 30.0 + 12.0, "its lease was given back, not waited for"
         assert done.request.state is RequestState.DONE
         assert len(await rows(stage, "SELECT id FROM dispatch")) == 2
         await at_rest(stage)
