@@ -48,23 +48,6 @@ def say(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
 
-def from_the_start() -> None:
-    """Answer signals before there is anything to stop: one sentence, and the end.
-
-    Streams that the caller closed become empty ones, so that no file of ours is ever opened in their place.
-    """
-    for descriptor in range(3):
-        with contextlib.suppress(OSError):
-            os.fstat(descriptor)
-            continue
-        os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
-    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
-    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
-    for number in _EXITS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _before_anything)
-
-
 def cut_short_after(seconds: float, exit_code: int, restore: Callable[[], None]) -> None:
     """From now on this process has so many seconds to end by itself; then it ends all the same."""
     timer = threading.Timer(seconds, _cut, (exit_code, restore))
@@ -134,11 +117,6 @@ async def _while_read() -> None:
     gone = select.POLLERR | select.POLLHUP
     while not any(seen & gone for _, seen in poll.poll(0)):  # noqa: ASYNC110 - the kernel tells asyncio of no such event
         await asyncio.sleep(LOOK_S)
-
-
-def _before_anything(number: int, _frame: FrameType | None) -> None:
-    say(f"{_CALLED[signal.Signals(number)]} before anything had begun.")
-    os._exit(128 + number)
 
 
 def _after_everything(number: int, _frame: FrameType | None) -> None:

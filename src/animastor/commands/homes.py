@@ -84,20 +84,20 @@ def locked(settings: Settings) -> Iterator[HomeLock | None]:
 
 
 class NewHome:
-    """Removes a home that this command has made for nothing: no book came into it. Look before the lock makes it."""
+    """A home that this command is about to make; it goes again when `useless` is set. Look before the lock makes it."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
         self._missing = [each for each in (home, *home.parents) if not os.path.lexists(each)]
-        self.useful = not self._missing
+        self.useless = False
 
     @contextmanager
     def removed_when_useless(self, lock: HomeLock | None) -> Iterator[None]:
-        """Removed at the end, with the folders around it that were made for it, unless it has become useful."""
+        """Removed at the end, with the folders around it that were made for it, if it was made for nothing."""
         try:
             yield
         finally:
-            if lock is not None and not self.useful:
+            if lock is not None and self.useless and self._missing:
                 shutil.rmtree(self._home, ignore_errors=True)
                 for above in self._missing[1:]:
                     with suppress(OSError):

@@ -60,8 +60,9 @@ async def _drive(settings: Settings, message: Message, display: Display, new: Ne
         ):
             try:
                 return await _serve(drive, message, display)
-            finally:
-                new.useful = new.useful or bool(await opened.storage.books())
+            except CommandError:  # the errand is over, and nothing is being written for it
+                new.useless = not await opened.storage.books()
+                raise
     except StorageFullError as error:
         raise CommandError(Exit.DISK_FULL, "disk_full", sentence(error)) from error
     except (StorageUnavailableError, VersionError) as error:
