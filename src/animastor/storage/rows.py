@@ -14,7 +14,10 @@ A `Statement` is written once. Between braces stand the few things that have two
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sqlite3
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -56,6 +59,7 @@ class Statement:
         self._sql = sql
         self._rendered: dict[str, tuple[TextClause, bool]] = {}
         self._each: str | None = None
+        self._shape: Callable[[Any], Any] | None = None
 
     def on(self, dialect: str) -> tuple[TextClause, bool]:
         """The statement for a database, and whether it needs the time as a parameter."""
@@ -74,6 +78,13 @@ class Statement:
             faces = {**_NUMBERS, **_FACES[SQLITE], name: f"(SELECT {one})"}
             self._each = self._sql.format_map(faces)
         return self._each
+
+    def named(self, rows: Sequence[Any], description: Sequence[Sequence[Any]]) -> list[Any]:
+        """Plain rows of a driver as tuples with names. Columns keep their names for ever."""
+        if self._shape is None:
+            kind = namedtuple("Row", [column[0] for column in description], rename=True)  # type: ignore[misc]  # made at run time
+            self._shape = partial(tuple.__new__, kind)
+        return list(map(self._shape, rows))
 
     def text_for(self, dialect: str) -> str:
         """The rendered text, for plans and for people."""
@@ -112,16 +123,28 @@ def _clean(value: Any) -> Any:
     return [_clean(one) for one in value] if isinstance(value, list) else value
 
 
-def run(connection: Connection, statement: Statement, **values: object) -> CursorResult[Any]:
-    """Execute a statement; values named like its row sources are batches."""
-    clause, needs_now = statement.on(connection.dialect.name)
+def run(connection: Connection, statement: Statement, **values: object) -> CursorResult[Any] | sqlite3.Cursor:
+    """Execute a statement; values named like its row sources are batches.
+
+    On SQLite the driver is called without anything in between: a statement of a batch then costs a third.
+    """
+    dialect = connection.dialect.name
+    clause, needs_now = statement.on(dialect)
     for name in statement.sources:
         batch = values[name]
         assert isinstance(batch, Iterable), f"{statement.name}: {name} is a batch"
         values[name] = encode(batch)
     if needs_now:
         values["now"] = connection.info["now"]
+    if dialect == SQLITE:
+        return _driver(connection).execute(clause.text, values)
     return connection.execute(clause, values)
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection), "the connection is open, and SQLite's"
+    return driver
 
 
 def write_each(connection: Connection, statement: Statement, batch: Sequence[Sequence[object]]) -> None:
@@ -133,14 +156,14 @@ def write_each(connection: Connection, statement: Statement, batch: Sequence[Seq
     if connection.dialect.name != SQLITE:
         run(connection, statement, **dict.fromkeys(statement.sources, batch)).close()
         return
-    raw = connection.connection.driver_connection
-    assert raw is not None, "the connection is open"
-    raw.executemany(statement.each(), batch)
+    _driver(connection).executemany(statement.each(), batch)
 
 
 def fetch(connection: Connection, statement: Statement, **values: object) -> Sequence[Any]:
     """Execute a statement and take all its rows (plain tuples with names)."""
-    return run(connection, statement, **values).fetchall()
+    answer = run(connection, statement, **values)
+    rows = answer.fetchall()
+    return statement.named(rows, answer.description) if isinstance(answer, sqlite3.Cursor) else rows
 
 
 def scalar(connection: Connection, statement: Statement, **values: object) -> Any:
