@@ -146,7 +146,7 @@ def _steady(claim: Claim, times: int) -> Fate:
 UNDISTURBED: Film = []
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=2))
 def test_engines_stopped_anywhere_make_the_same_film_and_nothing_twice(stops: list[int]) -> None:
     if not UNDISTURBED:
@@ -156,7 +156,7 @@ def test_engines_stopped_anywhere_make_the_same_film_and_nothing_twice(stops: li
     assert set(stage.crew.started.values()) == {1}
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=2), st.integers(0, 2**16))
 def test_engines_stopped_anywhere_cope_with_failing_workers(stops: list[int], seed: int) -> None:
     def fate(claim: Claim, times: int) -> Fate:
@@ -178,7 +178,7 @@ def test_engines_stopped_anywhere_cope_with_failing_workers(stops: list[int], se
     assert film == UNDISTURBED
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.lists(st.floats(0.5, 30.0), min_size=1, max_size=4))
 def test_edits_at_any_moment_make_no_part_twice(moments: list[float]) -> None:
     """Replanning and finishing parts interleave at every call; only what was told to stop may be begun again."""
