@@ -19,16 +19,15 @@ from animastor.books.model import Book, Cover, Scene, SceneType, UnitType
 from animastor.commands.damage import DamageError, require_whole
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import disk_error
-from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope
-from animastor.exports.job import AUDIOBOOK, FILM, FUNCTION, CoverFile, order_of
-from animastor.exports.model import About, SceneMedia
-from animastor.exports.subtitles import Spoken, subtitles, webvtt
+from animastor.commands.recorded import is_current, record, subtitles_beside
+from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope, ScopeKind
+from animastor.exports.kinds import AUDIOBOOK, FILM, SUBTITLES
+from animastor.exports.model import About, CoverFile, SceneMedia
 from animastor.media.hashing import digest
 from animastor.workers.backend import BackendError, Order
 from animastor.workers.work import Limits, Runner, Work
 
 FORMAT = 1  # raised when exports of the same scenes come out differently
-SUBTITLES = "subtitles"
 SUFFIX = {FILM: ".mp4", AUDIOBOOK: ".m4b", SUBTITLES: ".vtt"}
 MEDIA = {FILM: "video", AUDIOBOOK: "audio", SUBTITLES: "audio"}
 SHOWN_GAPS = 5
@@ -95,16 +94,16 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
             raise _incomplete(kind, missing)
         if not pieces:
             continue
-        target = wanted.out / f"{file_name(book, row)}{SUFFIX[kind]}"
+        target = wanted.out / f"{file_name(book, row)}{_place(wanted.scope)}{SUFFIX[kind]}"
         about, cover = await _about(opened, book, rows, scratch)
         key = _key(kind, about, cover, pieces)
-        if await _is_current(opened, target, key):
+        if await is_current(opened.storage, target, key):
             unchanged.append(target)
             continue
         await asyncio.to_thread(require_whole, [file for piece in pieces for file in piece.files])
-        await _make(runner, scratch, kind, [piece.media for piece in pieces], target, about, cover, told)
-        made.append(target)
-        await _record(opened, target, key)
+        files = await _make(runner, scratch, kind, [piece.media for piece in pieces], target, about, cover, told)
+        made.extend(files)
+        await record(opened.storage, files, key)
     return Done(tuple(made), tuple(unchanged), tuple(gaps))
 
 
@@ -120,6 +119,12 @@ def file_name(book: Book, row: BookRow) -> str:
     """The book's title as a file name; its id when nothing of the title can stand in one."""
     kept = "".join(char if char.isalnum() or char in " -_" else " " for char in book.head.title)
     return "-".join(kept.lower().split())[:80] or row.book_id
+
+
+def _place(scope: Scope) -> str:
+    """What a file of a part of the book adds to its name, so that it never replaces that of the whole."""
+    start = "-from" if scope.kind is ScopeKind.FROM_SCENE else ""
+    return start + "".join(f"-{each}" for each in (scope.chapter_id, scope.scene_id) if each)
 
 
 def _incomplete(kind: str, missing: Sequence[str]) -> CommandError:
@@ -219,19 +224,6 @@ def _key(kind: str, about: About, cover: CoverFile | None, pieces: Sequence[_Pie
     )
 
 
-async def _is_current(opened: Reading, target: Path, key: str) -> bool:
-    recorded = await opened.storage.export_record(str(target.absolute()))
-    if recorded is None or not target.exists():
-        return False
-    seen = target.stat()
-    return recorded == (key, seen.st_size, seen.st_mtime_ns)
-
-
-async def _record(opened: Reading, target: Path, key: str) -> None:
-    seen = target.stat()
-    await opened.storage.record_export(str(target.absolute()), key, seen.st_size, seen.st_mtime_ns)
-
-
 async def _make(
     runner: Runner,
     scratch: Path,
@@ -241,23 +233,29 @@ async def _make(
     about: About,
     cover: CoverFile | None,
     told: Exporting,
-) -> None:
+) -> list[Path]:
+    """Write one file; a film has its subtitles beside it. The files that were written."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if kind == SUBTITLES:
             await asyncio.to_thread(_write_subtitles, scenes, target, about.language)
-            return
+            return [target]
+        from animastor.exports.job import FUNCTION, order_of
+
         order = Order("export", kind, order_of(kind, scenes, target, about, cover))
         work = Work(FUNCTION, order, scratch / f"export-{kind}", "export", _LIMITS)
-        await runner.run(work, lambda share: told(target.name, share))
+        produced = await runner.run(work, lambda share: told(target.name, share))
     except BackendError as error:
         code = Exit.DISK_FULL if error.code == "disk_full" else Exit.FAILURES
         raise CommandError(code, error.code, f"{target} could not be made: {error.message.rstrip('.')}.") from error
     except OSError as error:
         raise disk_error(target.parent, error) from error
+    return [target, *([subtitles_beside(target)] if produced.notes["subtitles"] else [])]
 
 
 def _write_subtitles(scenes: Sequence[SceneMedia], target: Path, language: str) -> None:
+    from animastor.exports.subtitles import Spoken, subtitles, webvtt
+
     spoken, start = [], 0.0
     for scene in scenes:
         end = start

@@ -6,28 +6,18 @@ The child runs `make` (the form of `workers.backend.Backend`); the structure is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from animastor.books.model import Cover
 from animastor.exports.audiobook import audiobook
 from animastor.exports.film import film
-from animastor.exports.model import About, ExportError, SceneMedia
+from animastor.exports.kinds import AUDIOBOOK, FILM
+from animastor.exports.model import About, CoverFile, ExportError, SceneMedia
 from animastor.protocol import FailureType
 from animastor.workers.backend import BackendError, Order, Produced, Progress
 
 FUNCTION = "animastor.exports.job:make"
-FILM = "film"
-AUDIOBOOK = "audiobook"
-
-
-@dataclass(frozen=True, slots=True)
-class CoverFile:
-    """A cover picture in a file, as a child is told of it."""
-
-    path: Path
-    media_type: str
 
 
 def order_of(
@@ -56,7 +46,8 @@ def make(order: Order, workdir: Path, progress: Progress) -> Produced:
         made = export(scenes, Path(told["target"]), about, progress)
     except ExportError as error:
         raise BackendError(FailureType.PERMANENT, "export_failed", str(error)) from error
-    return Produced(made.path, {"duration": made.duration, "chapters": len(made.chapters)})
+    notes = {"duration": made.duration, "chapters": len(made.chapters), "subtitles": made.subtitles is not None}
+    return Produced(made.path, notes)
 
 
 def _scene_json(scene: SceneMedia) -> dict[str, Any]:

@@ -45,6 +45,14 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
+class CoverFile:
+    """A cover picture in a file, as a child is told of it."""
+
+    path: Path
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A chapter of the finished file, in seconds."""
 

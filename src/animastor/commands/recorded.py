@@ -1,0 +1,38 @@
+"""Which finished files are as they were when they were written, and what they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from animastor.storage.sql import SqlStorage
+
+
+async def is_current(storage: SqlStorage, target: Path, key: str) -> bool:
+    """Whether a file was made of what `key` stands for, and it and the subtitles beside it are as they were."""
+    if not await _is_untouched(storage, target, key):
+        return False
+    beside = subtitles_beside(target)
+    noted = await storage.export_record(str(beside.absolute()))
+    return beside == target or noted is None or await _is_untouched(storage, beside, noted[0])
+
+
+async def record(storage: SqlStorage, files: Sequence[Path], key: str) -> None:
+    """Remember files that have just been written."""
+    for file in files:
+        seen = file.stat()
+        await storage.record_export(str(file.absolute()), key, seen.st_size, seen.st_mtime_ns)
+
+
+def subtitles_beside(target: Path) -> Path:
+    """Where the subtitles of a film lie."""
+    return target.with_suffix(".vtt")
+
+
+async def _is_untouched(storage: SqlStorage, file: Path, key: str) -> bool:
+    noted = await storage.export_record(str(file.absolute()))
+    try:
+        seen = file.stat()
+    except OSError:
+        return False
+    return noted == (key, seen.st_size, seen.st_mtime_ns)
