@@ -34,6 +34,7 @@ from animastor.media.image import IMAGE
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings, Facts, Structure
 from animastor.storage.sql import open_home
+from animastor.tuning import tune
 from animastor.workers.backend import Produced, Progress
 from animastor.workers.backends import Backends, CpuBackend
 from animastor.workers.work import Work
@@ -190,6 +191,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--scenes", type=int, nargs="*", default=[1_000, 10_000, 100_000])
     asked = parser.parse_args()
+    tune()
     print(f"{'scenes':>8} {'assets/s':>9} {'us/asset':>9} {'cpu us':>7} {'floor/s':>9} {'share':>6} {'peak MiB':>9}")
     for scenes in asked.scenes:
         gc.collect()

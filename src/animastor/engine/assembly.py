@@ -21,6 +21,7 @@ from animastor.engine.isolating import Isolation
 from animastor.engine.jobs import Jobs
 from animastor.engine.keeper import Keeper
 from animastor.engine.observing import Observer
+from animastor.engine.orders import Orders
 from animastor.engine.planning import Planner
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage
 from animastor.engine.presence import Presence
@@ -73,7 +74,8 @@ class Core:
             fresh_s=world.config.gate_s,
         )
         self.isolation = Isolation(self.gate, world.report)
-        self.jobs = Jobs(storage, world.registry)
+        self.orders = Orders()
+        self.jobs = Jobs(storage, world.registry, self.orders)
         self.planner = Planner(storage, world.registry)
         self.entrance = _entrance(world, self)
         self.replanner = _replanner(world, self)
@@ -124,6 +126,7 @@ def results(world: World, core: Core) -> Results:
         successors=core.successors,
         failing=core.failing,
         effort=core.effort,
+        ordered=core.orders,
         clock=world.clock,
         rng=world.rng,
         limit=world.config.results_batch,

@@ -22,14 +22,15 @@ class Effort:
     """Sums what each finished job, merges included, has cost."""
 
     def __init__(self) -> None:
-        self._spent: dict[str, Spent] = {}
+        self._seconds: dict[str, float] = {}
+        self._work: dict[str, float] = {}
 
     def add(self, media: str, seconds: float, work: float) -> None:
         """A job of this media type kept a worker busy for so long and did so much."""
-        so_far = self._spent.get(media, Spent())
-        self._spent[media] = Spent(so_far.seconds + max(0.0, seconds), so_far.work + work)
+        self._seconds[media] = self._seconds.get(media, 0.0) + max(0.0, seconds)
+        self._work[media] = self._work.get(media, 0.0) + work
 
     @property
     def spent(self) -> Mapping[str, Spent]:
         """What was spent so far, by media type."""
-        return dict(self._spent)
+        return {media: Spent(seconds, self._work[media]) for media, seconds in self._seconds.items()}

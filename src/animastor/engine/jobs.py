@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from animastor.engine.orders import Orders
 from animastor.engine.ports import Active, JobSource, PlanRow, Storage
 from animastor.media.registry import Registry
 from animastor.protocol import AssetId, BookKey, DispatchId, Job, Pair, job_id
@@ -32,15 +33,17 @@ class Place:
 
 
 class Jobs:
-    """Makes jobs, and remembers the places of the assets that were dispatched last."""
+    """Makes jobs, and remembers the places of the assets that were dispatched last, and what was ordered."""
 
-    def __init__(self, storage: Storage, registry: Registry) -> None:
+    def __init__(self, storage: Storage, registry: Registry, orders: Orders) -> None:
         self._storage = storage
+        self._orders = orders
         self._timeouts = {media.name: media.job_timeout.total_seconds() for media in registry}
         self._places: OrderedDict[AssetId, Place] = OrderedDict()
 
     def make(self, place: Place, source: JobSource, dispatch_id: DispatchId, fence: int) -> Job:
         """The order for one missing part, or the merge, under a dispatch."""
+        self._orders.remember(place.asset, place.media, source)
         return Job(
             job_id=job_id(source.kind, place.asset, source.hash),
             media=place.media,

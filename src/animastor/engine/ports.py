@@ -413,6 +413,7 @@ class JobSource:
     profile: str
     not_before: float
     retry_of: FailureType | None
+    work: float = 0.0  # as planned
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ answered. Each step may be repeated: a worker that got no answer delivers again 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from animastor.engine.alarms import sentence_of
@@ -16,6 +16,7 @@ from animastor.engine.checking import Inspector
 from animastor.engine.completing import Outcome, Successors
 from animastor.engine.effort import Effort
 from animastor.engine.failing import Failing
+from animastor.engine.orders import Orders
 from animastor.engine.ports import (
     Accepted,
     Counted,
@@ -58,6 +59,7 @@ class Results:
         successors: Successors,
         failing: Failing,
         effort: Effort,
+        ordered: Orders,
         clock: Clock,
         rng: Random,
         limit: int,
@@ -67,6 +69,7 @@ class Results:
         self._successors = successors
         self._failing = failing
         self._effort = effort
+        self._ordered = ordered
         self._clock = clock
         self._rng = rng
         self._orders: Batcher[tuple[AssetId, str], PartOrder | None] = Batcher(storage.part_orders, limit)
@@ -86,7 +89,9 @@ class Results:
         Raises `ArtifactStoreUnavailableError`, `StorageUnavailableError` or `EngineStoppedError`: nothing was
         decided, the same call may be repeated.
         """
-        order = await self._orders((ticket.asset, ticket.input_hash))
+        order = self._ordered.take(ticket.asset, ticket.input_hash)
+        if order is None:
+            order = await self._orders((ticket.asset, ticket.input_hash))
         if order is not None and order.artifact is None:
             inspected = await self._inspector.inspect(order, uploaded)
             if inspected is None:
@@ -94,7 +99,7 @@ class Results:
             facts, wrong = inspected
             if wrong is not None:
                 return await self._corrupt(ticket, order, wrong)
-            uploaded = replace(uploaded, facts=facts)
+            uploaded = Uploaded(uploaded.checksum, uploaded.size, uploaded.suffix, facts, uploaded.notes)
         return await self._results(_Result(ticket, uploaded, order.work if order is not None else 0.0))
 
     async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:

@@ -22,7 +22,7 @@ _SOURCES = Statement(
     "The wanted parts of assets that are not there.",
     """
     SELECT p.asset, p.hash, p.kind, p.ordinal, p.params, p.inputs, p.profile, p.not_before, p.failure, p.attempts,
-           p.infra_attempts
+           p.infra_attempts, p.work
     FROM {assets} AS one JOIN part p ON p.asset = one.asset
     WHERE p.wanted = 1 AND p.state = {PART_MISSING}
     ORDER BY p.asset, p.ordinal
@@ -92,6 +92,7 @@ def source_of(row: Any) -> JobSource:
         profile=row.profile,
         not_before=row.not_before,
         retry_of=retry_of(row),
+        work=row.work,
     )
 
 
@@ -120,7 +121,14 @@ def missing_sources(connection: Connection, assets: Iterable[int]) -> dict[int, 
 def merge_source(row: Any, inputs: Sequence[str]) -> JobSource:
     """The merge of a row, with the checksums of the parts as its inputs."""
     return JobSource(
-        row.hash, row.kind, orjson.loads(row.params), tuple(inputs), row.profile, row.not_before, retry_of(row)
+        row.hash,
+        row.kind,
+        orjson.loads(row.params),
+        tuple(inputs),
+        row.profile,
+        row.not_before,
+        retry_of(row),
+        row.work,
     )
 
 

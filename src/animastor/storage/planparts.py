@@ -141,6 +141,7 @@ def job_source(part: PartRow, held: Held, inputs: tuple[str, ...] | None = None)
         profile=part.profile,
         not_before=held.row.not_before,
         retry_of=retry_of(held.row),
+        work=part.work,
     )
 
 
