@@ -49,3 +49,9 @@ def test_no_text_breaks_it_and_no_word_is_without_end(text: str) -> None:
 def test_plain_prose_is_left_alone() -> None:
     prose = "Mr. Jeremy Garnet stood with his back to the empty grate—for the time was summer—watching."
     assert spoken(prose) == prose
+
+
+def test_the_number_of_a_heading_is_read_before_its_title() -> None:
+    assert spoken("XV\nThe Arrival of Nemesis") == "15. The Arrival of Nemesis"
+    assert spoken("I\nA Letter") == "1. A Letter"
+    assert spoken("I said\nno") == "I said no"

@@ -29,6 +29,7 @@ from animastor.books.packing import CONTINUES, Atom, Measure, atoms_of_paragraph
 from animastor.books.sentences import pack
 from animastor.books.speech import Speaker
 
+NUMBER = 16  # characters; a heading this short is a number or "Chapter XXXVIII", no sentence of its own
 WHOLE_BOOK = 20_000  # characters; a level of headings that leaves most of more than this in one chapter divides nothing
 _DASHES = frozenset("-–—_=~+")
 _ORNAMENTS = frozenset("*#•·∙●○◦◆◇■□▪▫★☆✦✧✩✶✻✽❀❁❦❧☙⁂⁕※†‡♦♥♣♠♢♡✠✢✣✤✥∗⋆＊◊~")
@@ -210,8 +211,14 @@ class Builder:
         return atoms
 
     def _intro(self, headings: Sequence[Block]) -> _Draft:
-        """The scene in which headings are spoken."""
-        texts = [part for heading in headings for part in pack(heading.text, language=self.language)]
+        """The scene in which headings are spoken; a number and the title behind it are said as one."""
+        said: list[str] = []
+        for heading in headings:
+            if heading.joins and said and len(said[-1]) <= NUMBER:
+                said[-1] = f"{said[-1]}\n{heading.text}"
+            else:
+                said.append(heading.text)
+        texts = [part for text in said for part in pack(text, language=self.language)]
         title = joined_title(heading.text for heading in headings)
         return _Draft([Unit(UnitId(""), text) for text in texts], SceneType.CHAPTER_INTRO, title)
 

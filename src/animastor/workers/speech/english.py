@@ -57,6 +57,9 @@ _LONG = re.compile(rf"\S{{{MOST_WORD + 1},}}")
 def spoken(text: str) -> str:
     """The text as the voice should get it: one line, composed characters, no word longer than `MOST_WORD`."""
     text = unicodedata.normalize("NFC", text)
+    number, line, title = text.partition("\n")
+    if line and (said := _numeral(number)):
+        text = f"{said}\n{title}"  # a heading: its number, then its title
     if not (text.isascii() and text.isprintable()):
         text = "".join(_said(char) for char in text)
     text = " ".join(text.split())
