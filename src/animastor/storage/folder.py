@@ -38,7 +38,6 @@ class FolderStore:
     ) -> None:
         """`create`: make the folder and its sentinel when the folder is not there at all."""
         self._root = root
-        self._prefix = f"{root}{os.sep}"
         self._puts: Trips[tuple[Path, str], tuple[str, int]] = Trips(self._put_all)
         self._temporary = root / "tmp"
         self._low_fraction = low_fraction
@@ -79,7 +78,7 @@ class FolderStore:
         return None
 
     def _place(self, checksum: str, suffix: str) -> Path:
-        return Path(f"{self._prefix}{checksum[:2]}{os.sep}{checksum}{suffix}")
+        return self._root / f"{checksum[:2]}{os.sep}{checksum}{suffix}"  # one step: each costs its parsing
 
     def _require_sentinel(self) -> None:
         if not (self._root / SENTINEL).is_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +26,7 @@ class Limits:
     output_bytes: int = OUTPUT_BYTES
 
     @classmethod
+    @lru_cache(maxsize=64)
     def of_job(cls, timeout_s: float) -> Limits:
         """The limits of a job: its time without progress, and four times that in all (CONTRACT 6)."""
         return cls(idle_s=timeout_s, hard_s=4 * timeout_s)

@@ -29,7 +29,6 @@ class Workdir:
         """Raises `OSError` when the folder cannot be made."""
         self._root = root
         self._own = root / instance
-        self._prefix = f"{self._own}{os.sep}"
         self._lock = self._made()
 
     @property
@@ -39,7 +38,7 @@ class Workdir:
 
     def folder(self, claim: Claim) -> Path:
         """The name of a claim's folder; it is made by who first writes to it."""
-        return Path(f"{self._prefix}{claim.job.job_id}-{claim.claim_no:x}")
+        return self._own / f"{claim.job.job_id}-{claim.claim_no:x}"
 
     def remove(self, folder: Path) -> None:
         """Remove a claim's folder. What a dying process still writes there goes at the end of the run."""
