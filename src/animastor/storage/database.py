@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
@@ -21,12 +21,12 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import NullPool, StaticPool
 
 from animastor.engine.ports import StorageUnavailableError
-from animastor.storage.failures import Fate, fate_of, typed
+from animastor.storage.transacting import Now, transact, typed_errors
+from animastor.storage.writing import Writer
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Core = Callable[Concatenate[Connection, P], R]
-Now = Callable[[], float]
 
 READERS: Final = 2
 BUSY_MS: Final = 10_000
@@ -85,24 +85,6 @@ def sqlite_engine(path: str, *, cache_kib: int, shared: bool = False) -> Engine:
     return engine
 
 
-@contextmanager
-def _typed_errors(where: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        fate = fate_of(error)
-        if fate is Fate.MEMBER or isinstance(error, StorageUnavailableError):
-            raise
-        raise typed(fate, where, error) from error
-
-
-def _transact(connection: Connection, clock: Now, where: str, call: Callable[[Connection], R]) -> R:
-    with _typed_errors(where):
-        connection.info["now"] = clock()
-        with connection.begin():
-            return call(connection)
-
-
 class InPlaceDatabase:
     """SQLite in the calling thread, in memory unless a path is given: no threads, so that a run replays exactly."""
 
@@ -112,7 +94,7 @@ class InPlaceDatabase:
         self._clock = clock
         self._where = path
         self._engine = sqlite_engine(path, cache_kib=16_384, shared=True)
-        with _typed_errors(path):
+        with typed_errors(path):
             self._connection = self._engine.connect()
 
     async def read(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -129,7 +111,7 @@ class InPlaceDatabase:
 
     def run(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """The same, without an event loop."""
-        return _transact(self._connection, self._clock, self._where, lambda held: core(held, *args, **kwargs))
+        return transact(self._connection, self._clock, self._where, lambda held: core(held, *args, **kwargs))
 
     async def close(self) -> None:
         """End the connection."""
@@ -151,6 +133,7 @@ class SqliteDatabase:
         self._engine = sqlite_engine(str(path), cache_kib=cache_mib * 1024)
         self._readers = sqlite_engine(str(path), cache_kib=4096)
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="animastor-writer")
+        self._writes = Writer(self._writing, self._writer, clock, str(path))
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="animastor-reader")
         self._held = threading.local()
         self._all: list[Connection] = []
@@ -163,13 +146,13 @@ class SqliteDatabase:
 
     async def read(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function on a reader's snapshot; it sees everything committed before the call."""
-        return await self._submit(self._reading, self._reader, lambda held: core(held, *args, **kwargs))
+        return await self._submit(lambda held: core(held, *args, **kwargs))
 
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a function on the writer thread and commit."""
+        """Run a function on the writer thread and commit, together with others that wait for it (`writing`)."""
         if self._read_only:
             raise StorageUnavailableError(f"the database {self._where} is open for reading only")
-        return await self._submit(self._writing, self._writer, lambda held: core(held, *args, **kwargs))
+        return await self._writes.write(lambda held: core(held, *args, **kwargs))
 
     async def aside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function on a reader's thread."""
@@ -179,7 +162,7 @@ class SqliteDatabase:
         """Copy the database into another file, whole and consistent."""
 
         def work() -> None:
-            with _typed_errors(self._where):
+            with typed_errors(self._where):
                 raw = self._writer().connection.driver_connection
                 assert isinstance(raw, sqlite3.Connection), "this is SQLite"
                 with closing(sqlite3.connect(target)) as copy:
@@ -199,16 +182,14 @@ class SqliteDatabase:
         self._engine.dispose()
         self._readers.dispose()
 
-    async def _submit(
-        self, pool: ThreadPoolExecutor, connect: Callable[[], Connection], call: Callable[[Connection], R]
-    ) -> R:
+    async def _submit(self, call: Callable[[Connection], R]) -> R:
         def work() -> R:
-            with _typed_errors(self._where):
-                connection = connect()
-            return _transact(connection, self._clock, self._where, call)
+            with typed_errors(self._where):
+                connection = self._reader()
+            return transact(connection, self._clock, self._where, call)
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, work)
+            return await asyncio.get_running_loop().run_in_executor(self._reading, work)
         except RuntimeError as error:
             if "after shutdown" in str(error):
                 raise StorageUnavailableError(f"the database {self._where} is closed") from error
