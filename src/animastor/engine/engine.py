@@ -65,6 +65,7 @@ class Engine:
         core = Core(world)
         repairs = Repairs(world, core)
         self._coordination = coordination
+        self._releaser = core.releaser
         self._bell = core.bell
         self.changes = core.changes
         self.effort = core.effort
@@ -93,7 +94,7 @@ class Engine:
             raise EngineFailedError(str(error)) from error
 
     async def _loop(self) -> None:
-        loops = (self.scheduler, self.keeper, self.reconciliation, *self.results.loops)
+        loops = (self.scheduler, self.keeper, self.reconciliation, self._releaser, *self.results.loops)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for loop in loops:

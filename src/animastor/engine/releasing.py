@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 from animastor.engine.ports import Coordination, Ended, Storage
 
+BATCH = 500  # of one transaction
+
 
 class Releaser:
-    """Releases ended dispatches. May be repeated, by any replica, and may find nothing."""
+    """Releases ended dispatches. May be repeated, by any replica, and may find nothing.
+
+    That they were released is written down by `run`, in natural batches: nobody waits for it. A crash in between
+    leaves it to the keeper.
+    """
 
     def __init__(self, storage: Storage, coordination: Coordination) -> None:
         self._storage = storage
         self._coordination = coordination
+        self._released: list[Ended] = []
+        self._some = asyncio.Event()
+
+    async def run(self) -> None:
+        """Write down what was released, until cancelled. Raises `StorageUnavailableError`."""
+        while True:
+            await self._some.wait()
+            batch, self._released = self._released[:BATCH], self._released[BATCH:]
+            if not self._released:
+                self._some.clear()
+            await self._storage.mark_released(batch)
 
     async def release(self, ended: Iterable[Ended | None]) -> int:
-        """Release those that are given; how many. A crash in between leaves them to the keeper."""
+        """Release those that are given; how many."""
         batch = [one for one in ended if one is not None]
         if batch:
             await self._coordination.release(batch)
-            await self._storage.mark_released(batch)
+            self._released += batch
+            self._some.set()
         return len(batch)
 
     async def release_unreleased(self, limit: int) -> int:
