@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import orjson
 
-from animastor.engine.ports import MediaProgress, RequestProgress
+from animastor.engine.ports import MediaProgress
+from animastor.engine.requests import RequestEvent
 from animastor.output import OutputGoneError
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class Display(Protocol):
         """Rows of words: the first column is a name, the others are numbers. Programs are told in events instead."""
         ...
 
-    def progress(self, progress: RequestProgress, left_s: float | None) -> None:
-        """The state of the request, and the expected seconds left when they can be told."""
+    def progress(self, event: RequestEvent) -> None:
+        """Where the request stands, and the seconds left when they can be told."""
         ...
 
     def exporting(self, name: str, fraction: float) -> None:
@@ -70,37 +71,40 @@ def duration_text(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-def left_text(progress: RequestProgress, left_s: float | None) -> str:
+def left_text(event: RequestEvent) -> str:
     """The time left in a few words; nothing is promised before there is something to measure."""
-    if progress.fraction >= 1:
+    if event.progress.fraction >= 1:
         return "complete"
-    left_s = honest(progress, left_s)
+    left_s = honest(event)
     if left_s is None:
         return "measuring the pace"
     return "nearly there" if left_s < SOON_S else f"about {duration_text(left_s)} left"
 
 
-def honest(progress: RequestProgress, left_s: float | None) -> float | None:
-    """The seconds left; None before anything is made, and while of a media type nothing is planned yet."""
-    made = any(one.parts_ready for one in progress.media)
-    return left_s if made and all(parts_expected(one) is not None for one in progress.media) else None
+def honest(event: RequestEvent) -> float | None:
+    """The seconds left; None before anything is made, and while nobody knows how much there will be."""
+    media = event.progress.media
+    known = all(parts_expected(one, event) is not None for one in media)
+    return event.seconds_left if known and any(one.parts_ready for one in media) else None
 
 
-def parts_expected(media: MediaProgress) -> int | None:
+def parts_expected(media: MediaProgress, event: RequestEvent) -> int | None:
     """How many parts there will be: what is planned, and as much again for each scene that cannot be planned yet.
 
-    None while nothing is planned.
+    While none is planned, what was expected of them; None when nobody knows.
     """
-    planned = media.assets - media.unplanned
-    known = max(media.parts_planned, media.parts_ready)
+    planned, known = media.assets - media.unplanned, max(media.parts_planned, media.parts_ready)
     if media.unplanned <= 0:
         return known
-    return round(known * media.assets / planned) if planned > 0 and known else None
+    if planned > 0 and known:
+        return round(known * media.assets / planned)
+    each = event.expected_parts.get(media.media)
+    return None if each is None else round(each * media.assets)
 
 
-def count_text(media: MediaProgress) -> str:
+def count_text(media: MediaProgress, event: RequestEvent) -> str:
     """The parts that are there, of how many: `5/49`, `5/~60` where that is an estimate, `0/?` where it is unknown."""
-    expected = parts_expected(media)
+    expected = parts_expected(media, event)
     of = "?" if expected is None else f"{'~' if media.unplanned > 0 else ''}{expected}"
     return f"{media.parts_ready}/{of}"
 
@@ -121,7 +125,7 @@ class LiveDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live: Live | None = None
-        self._progress: tuple[RequestProgress, float | None] | None = None
+        self._event: RequestEvent | None = None
         self._exports: dict[str, float] = {}
 
     def note(self, message: str, event: str = "note", **fields: Any) -> None:
@@ -135,8 +139,8 @@ class LiveDisplay:
                 style = None if number else "dim"
                 self._console.print(line, style=style, highlight=False, soft_wrap=True, markup=False)
 
-    def progress(self, progress: RequestProgress, left_s: float | None) -> None:
-        self._progress = (progress, left_s)
+    def progress(self, event: RequestEvent) -> None:
+        self._event = event
         self._show()
 
     def exporting(self, name: str, fraction: float) -> None:
@@ -166,17 +170,19 @@ class LiveDisplay:
         from rich.table import Table
 
         table = Table.grid(padding=(0, 1))
-        if self._progress is not None:
-            progress, left_s = self._progress
-            for media in progress.media:
-                expected = parts_expected(media)
-                lost = f", [red]{media.failed} failed[/red]" if media.failed else ""
-                self._row(table, media.media, media.parts_ready, expected or 0, f"{count_text(media)} parts{lost}")
-            said = f"{progress.fraction:.0%}, {left_text(progress, left_s)}"
-            self._row(table, "all", progress.fraction, 1.0, said)
+        if self._event is not None:
+            self._rows(table, self._event)
         for name, fraction in self._exports.items():
             self._row(table, "file", fraction, 1.0, f"{fraction:.0%} of {name}")
         return table
+
+    def _rows(self, table: Table, event: RequestEvent) -> None:
+        for media in event.progress.media:
+            lost = f", [red]{media.failed} failed[/red]" if media.failed else ""
+            count = f"{count_text(media, event)} parts{lost}"
+            self._row(table, media.media, media.parts_ready, parts_expected(media, event) or 0, count)
+        fraction = event.progress.fraction
+        self._row(table, "all", fraction, 1.0, f"{fraction:.0%}, {left_text(event)}")
 
     def _row(self, table: Table, name: str, done: float, total: float, said: str) -> None:
         from rich.progress_bar import ProgressBar
@@ -215,13 +221,14 @@ class PlainDisplay:
         for line in aligned(header, rows):
             self._write(line)
 
-    def progress(self, progress: RequestProgress, left_s: float | None) -> None:
+    def progress(self, event: RequestEvent) -> None:
+        progress = event.progress
         tenth, now = int(progress.fraction * 10), self._now()
         if tenth == self._last[0] and now - self._last[1] < PLAIN_EVERY_S:
             return
         self._last = (tenth, now)
-        counts = ", ".join(f"{media.media} {count_text(media)}{_lost(media)}" for media in progress.media)
-        self._write(f"{progress.fraction:4.0%}  {counts}  ({left_text(progress, left_s)})")
+        counts = ", ".join(f"{media.media} {count_text(media, event)}{_lost(media)}" for media in progress.media)
+        self._write(f"{progress.fraction:4.0%}  {counts}  ({left_text(event)})")
 
     def exporting(self, name: str, fraction: float) -> None:
         now = self._now()
@@ -258,14 +265,14 @@ class JsonDisplay:
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         return
 
-    def progress(self, progress: RequestProgress, left_s: float | None) -> None:
-        left_s = honest(progress, left_s)
+    def progress(self, event: RequestEvent) -> None:
+        left_s = honest(event)
         self._write(
             {
                 "event": "progress",
-                "fraction": round(progress.fraction, 4),
+                "fraction": round(event.progress.fraction, 4),
                 "left_s": None if left_s is None else round(left_s, 1),
-                "media": {each.media: _counts(each) for each in progress.media},
+                "media": {each.media: _counts(each, event) for each in event.progress.media},
             }
         )
 
@@ -283,11 +290,11 @@ class JsonDisplay:
             print(orjson.dumps(event).decode(), file=self._out, flush=True)
 
 
-def _counts(media: MediaProgress) -> dict[str, int | None]:
+def _counts(media: MediaProgress, event: RequestEvent) -> dict[str, int | None]:
     return {
         "parts_ready": media.parts_ready,
         "parts_planned": media.parts_planned,
-        "parts_expected": parts_expected(media),
+        "parts_expected": parts_expected(media, event),
         "assets": media.assets,
         "assets_ready": media.ready,
         "assets_failed": media.failed,

@@ -245,6 +245,7 @@ async def _make(
         order = Order("export", kind, order_of(kind, scenes, target, about, cover))
         work = Work(FUNCTION, order, scratch / f"export-{kind}", "export", _LIMITS)
         produced = await runner.run(work, lambda share: told(target.name, share))
+        told(target.name, 1.0)
     except BackendError as error:
         code = Exit.DISK_FULL if error.code == "disk_full" else Exit.FAILURES
         raise CommandError(code, error.code, f"{target} could not be made: {error.message.rstrip('.')}.") from error

@@ -12,6 +12,7 @@ from animastor.app import Driving
 from animastor.commands import messages
 from animastor.commands.damage import DamageError
 from animastor.commands.errors import CommandError, Exit
+from animastor.commands.expecting import expected_of
 from animastor.commands.exporting import Done, Wanted, export, kinds_of
 from animastor.commands.importing import keep, prepare, wishes_of
 from animastor.commands.messages import Tell
@@ -19,6 +20,7 @@ from animastor.commands.pace import Pace
 from animastor.commands.selection import parse_media, parse_scope
 from animastor.commands.standstill import Standstill
 from animastor.engine.errors import EngineError
+from animastor.engine.estimate import Expected
 from animastor.engine.ports import BookRow, NewRequest, RequestProgress, Scope
 from animastor.engine.requests import RequestEvent
 from animastor.engine.states import RequestState
@@ -93,7 +95,7 @@ async def _request(drive: Driving, new: NewRequest, tell: Tell) -> RequestEvent:
         tell(messages.note(f"Switched off in this book, and not made: {', '.join(opening.disabled)}."))
     if opening.superseded:
         tell(messages.note("An earlier, unfinished make of this book was for something else: it ends here."))
-    last = await _watched(drive, opening.request.request_id, tell)
+    last = await _watched(drive, opening.request.request_id, await expected_of(drive.reading, new), tell)
     learned = Pace.of(drive.reading.settings.home).learned(_since(drive.engine.effort.spent, before))
     learned.keep(drive.reading.settings.home)
     state = last.progress.request.state
@@ -102,10 +104,10 @@ async def _request(drive: Driving, new: NewRequest, tell: Tell) -> RequestEvent:
     return last
 
 
-async def _watched(drive: Driving, request_id: int, tell: Tell) -> RequestEvent:
+async def _watched(drive: Driving, request_id: int, expected: Mapping[str, Expected], tell: Tell) -> RequestEvent:
     """The last event of a request. Nothing is told while there is nothing to do. Raises `CommandError`."""
     standstill, busy = Standstill(drive), False
-    async with aclosing(drive.engine.requests.events(request_id)) as events:  # type: ignore[type-var]
+    async with aclosing(drive.engine.requests.events(request_id, expected)) as events:  # type: ignore[type-var]
         async for event in events:
             last = event
             busy = busy or _has_work(event.progress)

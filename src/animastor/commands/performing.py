@@ -102,7 +102,7 @@ def _show(said: Message, display: Display) -> None:
         display.note(said["note"], said["event"], **said["fields"])
     elif "progress" in said:
         event = event_from_json(said["progress"])
-        display.progress(event.progress, event.seconds_left)
+        display.progress(event)
     elif "exporting" in said:
         display.exporting(*said["exporting"])
 

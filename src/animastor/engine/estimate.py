@@ -28,9 +28,20 @@ class Look:
     left: Mapping[str, float]
 
 
-def work_left(progress: Sequence[MediaProgress]) -> dict[str, float]:
-    """The work left by media type; assets that cannot be planned yet count as the mean of the planned ones."""
-    return {one.media: _left_of(one) for one in progress}
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an asset that cannot be planned yet will need, on average: parts, and work in the media type's units."""
+
+    parts: float
+    work: float
+
+
+def work_left(progress: Sequence[MediaProgress], expected: Mapping[str, Expected] | None = None) -> dict[str, float]:
+    """The work left by media type; assets that cannot be planned yet count as the mean of the planned ones.
+
+    While none is planned, they count as `expected`.
+    """
+    return {one.media: _left_of(one, (expected or {}).get(one.media)) for one in progress}
 
 
 def time_left(first: Look, now: Look) -> float | None:
@@ -47,11 +58,13 @@ def time_left(first: Look, now: Look) -> float | None:
     return sum(work * costs[media] for media, work in now.left.items()) / at_once
 
 
-def _left_of(one: MediaProgress) -> float:
+def _left_of(one: MediaProgress, expected: Expected | None) -> float:
     left = max(0.0, one.work_planned - one.work_ready)
     planned = one.assets - one.unplanned
-    if one.unplanned > 0 and planned > 0:
+    if one.unplanned > 0 and planned > 0 and one.work_planned > 0:
         left += one.unplanned * one.work_planned / planned
+    elif one.unplanned > 0 and expected is not None:
+        left += one.unplanned * expected.work
     return left
 
 

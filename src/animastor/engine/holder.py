@@ -93,6 +93,7 @@ def event_from_json(data: Mapping[str, Any]) -> RequestEvent:
             media=tuple(MediaProgress(**one) for one in progress["media"]),
         ),
         seconds_left=data["seconds_left"],
+        expected_parts=data["expected_parts"],
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.effort import Effort
 from animastor.engine.errors import EngineError, UnknownMediaError
-from animastor.engine.estimate import Look, time_left, work_left
+from animastor.engine.estimate import Expected, Look, time_left, work_left
 from animastor.engine.ports import NewRequest, RequestProgress, RequestRow, Storage
 from animastor.engine.states import RequestState
 from animastor.engine.waking import Bell, Changes
@@ -33,10 +33,14 @@ class OpenedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestEvent:
-    """A look at a request: where it stands, and the seconds left (None while there is nothing to go by)."""
+    """A look at a request: where it stands, and the seconds left (None while there is nothing to go by).
+
+    `expected_parts`: of an asset that cannot be planned yet, by media type, as far as that was estimated.
+    """
 
     progress: RequestProgress
     seconds_left: float | None
+    expected_parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def ended(self) -> bool:
@@ -121,16 +125,22 @@ class Requests:
             await self.sweep(request_id)
         return len(interrupted)
 
-    async def events(self, request_id: int) -> AsyncIterator[RequestEvent]:
-        """Where a request stands, now and at each change, at most 5 times a second, until it has ended."""
+    async def events(
+        self, request_id: int, expected: Mapping[str, Expected] | None = None
+    ) -> AsyncIterator[RequestEvent]:
+        """Where a request stands, now and at each change, at most 5 times a second, until it has ended.
+
+        `expected`: what assets will need of which nothing is planned yet.
+        """
         first: Look | None = None
+        parts = {media: one.parts for media, one in (expected or {}).items()}
         with self._changes.watching() as bell:
             while True:
                 before = self._clock.now()
                 progress = await self._storage.progress(request_id)
-                look = Look(self._clock.now(), self._effort.spent, work_left(progress.media))
+                look = Look(self._clock.now(), self._effort.spent, work_left(progress.media, expected))
                 first = first or look
-                event = RequestEvent(progress, time_left(first, look))
+                event = RequestEvent(progress, time_left(first, look), parts)
                 yield event
                 if event.ended:
                     return
