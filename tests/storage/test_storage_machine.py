@@ -48,7 +48,7 @@ class Lives(RuleBasedStateMachine):
             self.work_everything_off()
         finally:
             self.do(self.database.close())
-        self.loop.close()
+            self.loop.close()
 
     def _book(self) -> Book:
         units = {"a": ("a1", "a2"), "b": ("b1",)}

@@ -119,7 +119,7 @@ def _without_nul(data: str) -> str:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return value.replace("\0", "").replace("\\u0000", "")
+        return value.replace("\0", "")
     return [_clean(one) for one in value] if isinstance(value, list) else value
 
 
