@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -144,6 +145,7 @@ def checksums(connection: Connection, assets: Iterable[int]) -> dict[int, tuple[
     return {asset: None if asset in absent else tuple(sum_ for _, sum_ in sorted(placed[asset])) for asset in wanted}
 
 
+@lru_cache(maxsize=4096)  # pictures of a book have the same
 def facts_from(stored: str) -> Facts:
     """Probed facts as they are stored with a part."""
     return Facts(**orjson.loads(stored)) if stored else Facts()

@@ -71,6 +71,16 @@ class Held(NamedTuple):
         return self.state is PartState.READY
 
 
+class _Untried(NamedTuple):
+    """What a part that was never there before says of its past."""
+
+    not_before: float = 0.0
+    failure: str = ""
+    attempts: int = 0
+    infra_attempts: int = 0
+
+
+_NEW: Final = Held(PartState.MISSING, "", known=False, row=_Untried())
 HeldParts = Mapping[tuple[int, str], Held]
 
 
@@ -80,13 +90,18 @@ def write_parts(
     """Write the parts of (plan, workspace, whether it replaces a plan); what is held of them, and what was reused."""
     rows = [row for plan, workspace, _ in plans for row in _part_rows(plan, workspace)]
     write_each(connection, _PARTS, rows)
-    stored = fetch(connection, _HELD, plans=[(plan.asset, plan.plan_seq) for plan, _, _ in plans])
-    held = {(row.asset, row.hash): Held(_PART_STATES[row.state], row.artifact, bool(row.known), row) for row in stored}
+    held: dict[tuple[int, str], Held] = {
+        (plan.asset, part.hash): _NEW for plan, _, replaces in plans if not replaces for part in _wanted(plan)
+    }
     replaced = [(plan.asset, plan.plan_seq) for plan, _, replaces in plans if replaces]
     if replaced:
+        held |= {
+            (row.asset, row.hash): Held(_PART_STATES[row.state], row.artifact, bool(row.known), row)
+            for row in fetch(connection, _HELD, plans=replaced)
+        }
         reuse.let_go(connection, (row.artifact for row in fetch(connection, _UNWANT, plans=replaced)))
         held |= _use_again(connection, held, {asset for asset, _ in replaced})
-    workspaces = {plan.asset: workspace for plan, workspace, _ in plans}
+    workspaces: dict[int, str] = {plan.asset: workspace for plan, workspace, _ in plans}
     absent = [(asset, hash_, workspaces[asset]) for (asset, hash_), one in held.items() if not one.ready]
     taken = reuse.take_over(connection, absent)
     for key, artifact in taken.items():
@@ -143,6 +158,12 @@ def job_source(part: PartRow, held: Held, inputs: tuple[str, ...] | None = None)
         retry_of=retry_of(held.row),
         work=part.work,
     )
+
+
+def _wanted(plan: StorePlan) -> Iterator[PartRow]:
+    yield from plan.parts
+    if plan.merge is not None:
+        yield plan.merge
 
 
 def distinct(parts: Sequence[PartRow]) -> Collection[PartRow]:

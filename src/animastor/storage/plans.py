@@ -23,7 +23,7 @@ from animastor.storage.failed import fail
 from animastor.storage.locking import lock_assets
 from animastor.storage.planparts import HeldParts, distinct, job_source, write_parts
 from animastor.storage.ready import Finishing, finish
-from animastor.storage.rows import Statement, fetch
+from animastor.storage.rows import STATES, Statement, fetch
 from animastor.storage.tally import Tally, drop_tally, write_tally
 from animastor.storage.waiting import Reopening, StepBack, reopen, step_back
 
@@ -108,7 +108,9 @@ def store_plans(connection: Connection, registry: Registry, plans: Sequence[Stor
     lock_assets(connection, (plan.asset for plan in plans))
     before = {row.id: row for row in fetch(connection, _BEFORE, assets=sorted({plan.asset for plan in plans}))}
     stored = _store(connection, registry, [(plan, before[plan.asset]) for plan in plans if plan.asset in before])
-    items = [_Item(plan, before[plan.asset], State(before[plan.asset].state)) for plan in plans if plan.asset in stored]
+    items = [
+        _Item(plan, before[plan.asset], STATES[before[plan.asset].state]) for plan in plans if plan.asset in stored
+    ]
     _settle_planned(connection, registry, [item for item in items if not item.plan.waiting_on])
     _settle_waiting(connection, registry, [item for item in items if item.plan.waiting_on])
     by_asset = {item.plan.asset: item for item in items}
@@ -125,18 +127,20 @@ def _store(connection: Connection, registry: Registry, plans: Sequence[tuple[Sto
 
 def _waiting(registry: Registry, row: Any, plan: StorePlan) -> tuple[int, str]:
     """The wait bits and the reason of a plan."""
+    if not plan.waiting_on:
+        return 0, ""
     media, bits = registry[row.media], Wait(0)
     for on in plan.waiting_on:
         if on in media.requires:
             bits |= Wait.REQUIRES
         elif on in media.follows:
             bits |= Wait.FOLLOWS
-    return int(bits), f"{Reason.WAITING_ON}:{plan.waiting_on[0]}" if plan.waiting_on else ""
+    return int(bits), f"{Reason.WAITING_ON}:{plan.waiting_on[0]}"
 
 
 def _answer(plan: StorePlan, item: _Item | None, row: Any) -> PlanStored:
     if item is None:
-        return PlanStored(plan.asset, Reason.STALE_PLAN, State(row.state) if row is not None else State.NEW)
+        return PlanStored(plan.asset, Reason.STALE_PLAN, STATES[row.state] if row is not None else State.NEW)
     running = item.state is State.GENERATING
     return PlanStored(
         asset=plan.asset,
@@ -245,18 +249,21 @@ def _list_dropped(connection: Connection, running: Sequence[_Item]) -> None:
 
 
 def _tally(item: _Item, held: HeldParts) -> Tally:
-    plan = item.plan
-    parts = [*distinct(plan.parts), *((plan.merge,) if plan.merge is not None else ())]
-    states = [held[plan.asset, part.hash].state for part in parts]
-    there = [item.state is State.READY or state is PartState.READY for state in states]
-    return (
-        *item.place,
-        len(parts),
-        sum(there),
-        0 if item.state is State.READY else sum(state is PartState.LOST for state in states),
-        sum(part.work for part in parts),
-        sum(part.work for part, ready in zip(parts, there, strict=True) if ready),
-    )
+    plan, whole = item.plan, item.state is State.READY
+    count = ready = lost = 0
+    work = done = 0.0
+    for part in (*distinct(plan.parts), plan.merge):
+        if part is None:
+            continue
+        state = held[plan.asset, part.hash].state
+        count += 1
+        work += part.work
+        if whole or state is PartState.READY:
+            ready += 1
+            done += part.work
+        elif state is PartState.LOST:
+            lost += 1
+    return (*item.place, count, ready, lost, work, done)
 
 
 # --- plans that wait for another media type ---
