@@ -21,6 +21,8 @@ from program import PROGRAM, environment
 
 from animastor.media import ffmpeg
 
+pytestmark = pytest.mark.timeout(300)  # making the film takes most of it, on two cores that others use too
+
 TALE = Path(__file__).parents[2] / "examples" / "tale"
 SIZE = (640, 360)
 
@@ -72,9 +74,13 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Film:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, cwd=folder)
     main = 0.0
-    while process.poll() is None:
-        main = _cpu_of(process.pid) or main
-        time.sleep(0.05)  # sampling what only the kernel knows, while it can still be asked
+    try:
+        while process.poll() is None:
+            main = _cpu_of(process.pid) or main
+            time.sleep(0.05)  # sampling what only the kernel knows, while it can still be asked
+    finally:
+        process.kill()
+        process.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert process.returncode == 0
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
