@@ -26,9 +26,9 @@ async def test_a_clip_that_waited_for_a_picture_not_looked_at_goes_on_when_it_is
     await driver.run()
     await _save(driver, style="another head")
     await driver.request(key, media=ALL, kind="all")  # type: ignore[arg-type]
-    assert await driver.start("clip") == [], "the picture may have to be made again"
     (sound,) = await driver.start("sound")
     await driver.finish(sound)
+    assert await driver.start("clip") == [], "the picture may have to be made again"
     await driver.replan()
     (clip,) = await driver.start("clip")
     await driver.finish(clip)
@@ -69,6 +69,22 @@ async def test_a_clip_that_waited_for_a_sound_goes_on_without_it_when_that_is_ca
     await storage.close_request(sound.request.request_id, RequestState.CANCELLED)
     while await storage.sweep_uncovered(sound.request.request_id, 10):
         pass
+    assert len(await driver.start("clip")) == 1
+
+
+async def test_a_clip_that_waited_for_a_sound_goes_on_without_it_when_that_turns_out_stale_and_nobody_wants_it(
+    driver: Driver,
+) -> None:
+    key = await _save(driver)
+    await driver.request(key, media=("sound", "picture"), kind="first")  # type: ignore[arg-type]
+    await driver.run()
+    await _save(driver, text="other words")
+    await driver.request(key, media=("picture", "clip"), kind="film")  # type: ignore[arg-type]
+    (picture,) = [one for one in await driver.replan_only("picture") if one.state is State.READY]
+    assert picture.missing == ()
+    assert await driver.start("clip") == [], "the sound may still stand"
+    await driver.replan()
+    assert (await driver.states(key))["s", "sound"] is State.DIRTY  # type: ignore[arg-type]
     assert len(await driver.start("clip")) == 1
 
 

@@ -249,6 +249,11 @@ class Driver:
             stored += await self.storage.store_plans(await self.plans(rows))
         return stored
 
+    async def replan_only(self, media: str) -> list[PlanStored]:
+        """Replan what is unplanned of one media type."""
+        rows = [row for row in await self.storage.unplanned(500) if row.media == media]
+        return list(await self.storage.store_plans(await self.plans(rows)))
+
     async def plan_due(self, media: str, limit: int = 200) -> tuple[list[PlanRow], list[PlanStored]]:
         """One round of planning what is due."""
         walk = await self.storage.due(Pair(media, LANE), limit, limit, 0)
