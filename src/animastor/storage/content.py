@@ -18,7 +18,7 @@ from animastor.protocol import BookKey
 from animastor.storage import numbers, removal
 from animastor.storage.assets import add_assets
 from animastor.storage.diff import Diff, Incoming, Kept, StoredScene, bare, compare, content_hash
-from animastor.storage.edits import reopen_requests, switch_off, touch_book, touch_scenes
+from animastor.storage.edits import reopen_requests, sweep_scopes, switch_off, touch_book, touch_scenes
 from animastor.storage.locking import lock_book, lock_whole_book
 from animastor.storage.rows import Statement, fetch, run
 
@@ -330,15 +330,18 @@ class _Saving:
         return True
 
     def _raise(self, diff: Diff, changed: Collection[int], *, whole: bool) -> None:
-        """Raise the plans that the edit may touch; let open requests cover what is new."""
+        """Raise the plans that the edit may touch; let open requests cover what is theirs now, and nothing else."""
         if whole:
             off = [name for name in switched_off(self._book.head, self._registry) if name not in self._was_off()]
             touch_book(self._connection, self._key)
             switch_off(self._connection, self._registry, self._key, off)
         if changed:
             touch_scenes(self._connection, sorted(changed), raised=whole)
-        if diff.added:
-            reopen_requests(self._connection, self._key, min(position for _, position in diff.added))
+        moved = [one.position for one in diff.kept if one.elsewhere]
+        if diff.added or moved:
+            reopen_requests(self._connection, self._key, min([position for _, position in diff.added] + moved))
+        if diff.removed or moved:
+            sweep_scopes(self._connection, self._key)
 
     def _was_off(self) -> list[str]:
         disabled: str = self._stored.disabled

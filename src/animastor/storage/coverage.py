@@ -36,7 +36,9 @@ COVERED_BY: Final = f"""(
 )"""
 """The request that an asset carries, or NULL."""
 
-CARRIED: Final = """EXISTS (
+CARRIED: Final = f"""EXISTS (
     SELECT 1 FROM request r WHERE r.id = asset.request_id AND r.state IN ('preparing', 'open')
+      AND {in_scope("r")} AND NOT {EXCLUDED}
 )"""
-"""A condition: the request that an asset carries lets it start."""
+"""A condition: the request that an asset carries covers it still (an edit may not have been swept yet), and lets it
+start."""

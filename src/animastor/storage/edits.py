@@ -42,6 +42,14 @@ _REOPEN = Statement(
       AND scope IN ('whole_book', 'chapter', 'from_scene')
     """,
 )
+_SWEEP_SCOPES = Statement(
+    "sweep_scopes",
+    "Scenes moved or left: what unfinished requests for a part of the book no longer cover is to be swept.",
+    """
+    UPDATE request SET sweeping = 1
+    WHERE book_key = :book AND state IN ('preparing', 'open', 'paused') AND scope <> 'whole_book'
+    """,
+)
 _EXCLUDE = Statement(
     "exclude_media",
     "Unfinished requests of a book no longer cover some media types.",
@@ -77,8 +85,13 @@ def touch_scenes(connection: Connection, scenes: Sequence[int], *, raised: bool)
 
 
 def reopen_requests(connection: Connection, book_key: int, position: int) -> None:
-    """There are new scenes, the first of them at `position`: unfinished requests that include them enter them."""
+    """Scenes are new or stand elsewhere, the first at `position`: unfinished requests that include them enter them."""
     run(connection, _REOPEN, book=book_key, position=position).close()
+
+
+def sweep_scopes(connection: Connection, book_key: int) -> None:
+    """Scenes stand elsewhere, or left: scopes that are named by a chapter or a scene may have become smaller."""
+    run(connection, _SWEEP_SCOPES, book=book_key).close()
 
 
 def switch_off(connection: Connection, registry: Registry, book_key: int, media: Sequence[str]) -> None:

@@ -34,7 +34,7 @@ _CHUNK = Statement(
     "enter_chunk",
     "The next assets of a request's scope, in reading order.",
     f"""
-    SELECT asset.id, asset.state, asset.reading_order, asset.planned_seq, asset.scene_key, asset.media
+    SELECT asset.id, asset.state, asset.reading_order, asset.planned_seq, asset.scene_key, asset.media, asset.request_id
     FROM asset JOIN request r ON r.id = :id AND r.book_key = asset.book_key
     WHERE asset.book_key = r.book_key AND (asset.reading_order, asset.id) > (:after_order, :after_asset)
       AND EXISTS (SELECT 1 FROM request_media rm WHERE rm.request_id = r.id AND rm.media = asset.media)
@@ -50,6 +50,15 @@ _ENTER = Statement(
     FROM {{assets}} AS one
     WHERE asset.id = one.asset AND asset.state IN ({{NEW}}, {{DIRTY}}, {{FAILED}})
     RETURNING asset.id
+    """,
+    assets={"asset": int},
+)
+_AT_ONCE = Statement(
+    "end_back_off",
+    "What waits before it is tried again need not wait any longer.",
+    """
+    UPDATE asset SET waits = waits & ~{WAIT_BACKOFF}, due_at = NULL FROM {assets} AS one
+    WHERE asset.id = one.asset AND asset.state = {PENDING} AND asset.due_at IS NOT NULL
     """,
     assets={"asset": int},
 )
@@ -99,7 +108,7 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
     rows = fetch(
         connection, _CHUNK, id=request_id, after_order=cursor.cursor_order, after_asset=cursor.cursor_asset, limit=size
     )
-    entered = _enter_rows(connection, registry, rows) if rows else 0
+    entered = _enter_rows(connection, registry, request_id, rows) if rows else 0
     done = len(rows) < size
     order, asset = (rows[-1].reading_order, rows[-1].id) if rows else (cursor.cursor_order, cursor.cursor_asset)
     state = RequestState.OPEN if done else RequestState.PREPARING
@@ -107,17 +116,32 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
     return Entered(entered, done, state)
 
 
-def _enter_rows(connection: Connection, registry: Registry, rows: Sequence[Any]) -> int:
+def _enter_rows(connection: Connection, registry: Registry, request_id: int, rows: Sequence[Any]) -> int:
     lock_scenes_of(connection, (row.id for row in rows))
     by_id = {row.id: row for row in rows}
-    resting = sorted(row.id for row in rows if row.state not in (State.PENDING, State.GENERATING, State.READY))
+    resting = sorted(row.id for row in rows if _may_enter(row, request_id))
     entered = [row.id for row in fetch(connection, _ENTER, assets=resting)] if resting else []
-    busy = sorted(row.id for row in rows if row.state in (State.PENDING, State.GENERATING))
-    if busy:
-        run(connection, _CARRY, assets=busy).close()
+    _name_busy(connection, request_id, [row for row in rows if row.state in (State.PENDING, State.GENERATING)])
     if entered:
         _settle_entered(connection, registry, [by_id[asset] for asset in entered])
     return len(entered)
+
+
+def _may_enter(row: Any, request_id: int) -> bool:
+    """What rests; but what failed under this very request, which is entered again after an edit, has failed."""
+    if row.state == State.FAILED:
+        return bool(row.request_id != request_id)
+    return row.state in (State.NEW, State.DIRTY)
+
+
+def _name_busy(connection: Connection, request_id: int, busy: Sequence[Any]) -> None:
+    """What is on its way for another request is asked for again: its attempts are 0, and its back-off is over."""
+    named = sorted(row.id for row in busy if row.request_id != request_id)
+    if named:
+        forget_attempts(connection, named)
+        run(connection, _AT_ONCE, assets=named).close()
+    if busy:
+        run(connection, _CARRY, assets=sorted(row.id for row in busy)).close()
 
 
 def _settle_entered(connection: Connection, registry: Registry, rows: Sequence[Any]) -> None:
