@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from invariants import always, at_rest, rows
 from stage import Fate, Stage
 from toys import book, scene, unit
 
 from animastor.books.model import Book
-from animastor.engine.ports import PlanStored, StorePlan
+from animastor.engine.ports import PlanRow, PlanStored, StorePlan
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State
 from animastor.media.types import ContentSettings
-from animastor.protocol import MERGE
+from animastor.protocol import MERGE, AssetId
 
 
 def tale(texts: Sequence[str], prompts: Sequence[str]) -> Book:
@@ -211,5 +212,64 @@ def test_pictures_that_are_what_they_were_again_cost_no_clip() -> None:
         assert await rows(stage, "SELECT artifact FROM asset WHERE media = 'clip'") == clip_before
         assert await _kinds_started(stage) == ["picture"]
         await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_scene_that_is_added_under_an_open_request_is_made_at_once_and_the_request_ends() -> None:
+    async def play(stage: Stage) -> None:
+        one, two = scene("sc-0", unit("iu-0", "a")), scene("sc-1", unit("iu-1", "b"))
+        key = await stage.save(book("tale", one))
+        stage.crew.fate = lambda claim, times: Fate(seconds=3.0)
+        async with stage.playing() as engine:
+            opened = await stage.ask(engine, key)
+            await stage.clock.sleep(2.0)
+            await stage.save(book("tale", one, two))
+            await engine.edited()
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert {row.state for row in await rows(stage, "SELECT state FROM asset")} == {State.READY}
+        assert stage.clock.elapsed < 30.0 + 20.0, "nobody waited for reconciliation"
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_layer_that_is_switched_off_is_stopped_at_once() -> None:
+    async def play(stage: Stage) -> None:
+        one = scene("sc-0", unit("iu-0", "a"))
+        key = await stage.save(book("tale", one))
+        stage.crew.fate = lambda claim, times: Fate(seconds=30.0)
+        async with stage.playing() as engine:
+            opened = await stage.ask(engine, key)
+            await stage.clock.sleep(2.0)
+            off = book("tale", one)
+            await stage.save(replace(off, head=replace(off.head, layer_config={"sketch_enabled": False})))
+            await engine.edited()
+            assert {row.state for row in await rows(stage, "SELECT state FROM asset WHERE media <> 'voice'")} == {
+                State.DIRTY
+            }
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert sum(stage.crew.stopped.values()) == 1
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_what_is_asked_for_while_it_is_looked_at_is_looked_at_again() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.save(BEFORE)
+        replanner = stage.engine().scheduler._replanner
+        (asset, *_) = await rows(stage, "SELECT id FROM asset")
+        plan_rows = stage.storage.plan_rows
+
+        async def asked_meanwhile(assets: Sequence[AssetId]) -> Sequence[PlanRow]:
+            replanner.ask([asset.id])
+            return await plan_rows(assets)
+
+        stage.storage.plan_rows = asked_meanwhile  # type: ignore[method-assign]
+        replanner.ask([asset.id])
+        assert [await replanner.replan() for _ in range(2)] == [1, 1]
 
     Stage().run(play)

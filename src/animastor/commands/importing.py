@@ -196,7 +196,7 @@ async def bring(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     prepared = await prepare(drive.reading.storage, Path(asked.source))
     wishes = wishes_of(asked.voice, asked.size, keep=asked.keep)
     imported = await keep(drive.reading, prepared, wishes, tell)
-    drive.engine.wake()
+    await drive.engine.edited()
     tell(messages.result(book=imported.row.book_id))
 
 

@@ -52,7 +52,7 @@ async def make(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     scope = parse_scope(asked.scope, await prepared.whole(opened.storage)) if asked.scope != "all" else Scope()
     wishes = wishes_of(asked.voice, asked.size, keep=asked.keep)
     row = (await keep(opened, prepared, wishes, tell)).row
-    drive.engine.wake()
+    await drive.engine.edited()
     await drive.engine.reconciliation.looked.wait()  # what was lost or damaged is known, and made again
     last, done = await _made(drive, row, asked, media, scope, tell)
     tell(

@@ -79,7 +79,16 @@ class Engine:
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Something may start now: a worker registered, content changed."""
+        """Something may start now: a worker registered, bytes were given up."""
+        self._bell.ring()
+
+    async def edited(self) -> None:
+        """Content changed: open requests enter what is new to them and let rest what is not theirs any more.
+
+        Nothing is lost without this call; reconciliation would find it, a minute later.
+        """
+        await self.requests.resume_preparing()
+        await self.requests.resume_sweeps()
         self._bell.ring()
 
     async def run(self, started: asyncio.Event | None = None) -> None:

@@ -59,12 +59,19 @@ class Replanner:
     async def replan(self) -> int:
         """One batch; how many assets were looked at. A full batch means that there may be more."""
         asked = sorted(self._asked)[: self._batch]
+        self._asked.difference_update(asked)  # whoever asks from now on may know more than what is read next
+        try:
+            return await self._look_at(asked)
+        except BaseException:
+            self._asked.update(asked)
+            raise
+
+    async def _look_at(self, asked: Sequence[AssetId]) -> int:
         rows = {row.asset: row for row in await self._storage.unplanned(self._batch)}
         if asked:
             rows |= {row.asset: row for row in await self._storage.plan_rows(asked)}
         if rows:
             await self._replan(list(rows.values()))
-        self._asked.difference_update(asked)
         return len(rows)
 
     async def _replan(self, rows: Sequence[PlanRow]) -> None:
