@@ -19,6 +19,14 @@ def taken_over(world: World, old: str = "d1", new: str = "d2") -> None:
     world.admit(1, new)
 
 
+def test_discarding_a_job_that_is_named_twice_discards_it_once():
+    world = World()
+    world.entered(1, "d1", "p1")
+    (status,) = world.jobs()
+    assert world.discard_jobs(status.job_id, status.job_id) == 1
+    assert world.jobs() == []
+
+
 def test_a_job_whose_dispatch_holds_no_lease_is_refused_and_not_stored():
     world = World()
     assert world.enqueue(job(1, "d1")) is Enqueued.NO_ACTIVE_DISPATCH

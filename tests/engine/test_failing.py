@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from invariants import always, at_rest, rows
 from stage import Fate, Stage
-from toys import plain_book
+from toys import CLIP, SKETCH, VOICE, book, plain_book, plan_voice, scene, unit
 
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State
+from animastor.media.registry import Registry
+from animastor.media.types import PlanInput, Planned
 from animastor.protocol import MERGE, Claim, FailureType, Worker
 
 
@@ -314,6 +317,23 @@ def test_an_asset_without_a_worker_waits_and_starts_when_one_registers() -> None
     Stage().run(play)
 
 
+def test_many_that_nobody_can_make_do_not_hold_up_the_one_that_somebody_can() -> None:
+    def plan(wanted: PlanInput) -> Planned:
+        planned = plan_voice(wanted)
+        profile = "make-chunk" if wanted.scene.scene_id == "sc-last" else "make-nothing"
+        return replace(planned, parts=tuple(replace(part, profile=profile) for part in planned.parts))
+
+    async def play(stage: Stage) -> None:
+        scenes = [scene(f"sc-{n}", unit(f"iu-{n}", str(n))) for n in range(40)]
+        key = await stage.save(book("tale", *scenes, scene("sc-last", unit("iu-last", "last"))))
+        async with stage.playing() as engine:
+            await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(5.0)
+        assert (await _states(stage))["voice"] == [State.PENDING] * 40 + [State.READY]
+
+    Stage(Registry((replace(VOICE, plan=plan), SKETCH, CLIP))).run(play)
+
+
 def test_a_worker_that_is_able_again_wakes_what_waited_for_it() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=1, units=1))
@@ -346,6 +366,45 @@ def test_a_dispatch_whose_workers_left_is_rolled_back_after_five_minutes() -> No
         async with stage.playing() as engine:
             done = await stage.until_ended(opened.request.request_id)
         assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_merge_that_was_given_up_is_made_when_it_is_asked_for_again() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1))
+        stage.crew.fate = _only(MERGE, Fate(failure=FailureType.PERMANENT))
+        async with stage.playing() as engine:
+            lost = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+            stage.crew.fate = lambda claim, times: Fate()
+            done = await stage.until_ended((await stage.ask(engine, key, ("voice",))).request.request_id)
+        assert lost.request.state is RequestState.DONE_WITH_FAILURES
+        assert done.request.state is RequestState.DONE
+        assert sorted(stage.crew.started.values()) == [1, 1, 2], "its parts were kept"
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_broken_part_is_not_taken_over_from_another_book_again_and_again() -> None:
+    async def play(stage: Stage) -> None:
+        line, more = unit("iu-0", "one line"), unit("iu-1", "and another")
+        first = await stage.save(book("tale", scene("sc-0", line)))
+        async with stage.playing() as engine:
+            await stage.until_ended((await stage.ask(engine, first, ("voice",))).request.request_id)
+            (chunk,) = await rows(stage, "SELECT artifact FROM part WHERE kind = 'chunk'")
+            stage.bytes.content[chunk.artifact] += b"spoiled"
+
+            def fate(claim: Claim, times: int) -> Fate:
+                broken = any(stage.bytes.content.get(one, b"spoiled").endswith(b"spoiled") for one in claim.job.inputs)
+                return Fate(failure=FailureType.TRANSIENT, code="bad_input") if broken else Fate()
+
+            stage.crew.fate = fate
+            longer = await stage.save(book("longer", scene("sc-0", line, more)))
+            done = await stage.until_ended((await stage.ask(engine, longer, ("voice",))).request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert max(stage.crew.started.values()) == 2, "the merge that found it, and the one after it was made again"
         await at_rest(stage)
 
     Stage().run(play)

@@ -238,7 +238,7 @@ class MemoryCoordination:
 
     async def discard_jobs(self, jobs: Sequence[JobId]) -> int:
         """The same for exact jobs."""
-        found = [entry for entry in map(self._queue.entries.get, jobs) if entry is not None]
+        found = [entry for entry in map(self._queue.entries.get, dict.fromkeys(jobs)) if entry is not None]
         return sum([self._queue.discard(entry, label) for entry in found for label in tuple(entry.labels())])
 
     # --- workers ---

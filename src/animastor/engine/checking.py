@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from animastor.engine.gate import Gate
 from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Checker, PartOrder, Storage
 from animastor.media.types import Facts
@@ -33,13 +35,19 @@ class Inspector:
             return None
         return await self._checker.check(order.media, order.kind, order.params, path)
 
-    async def undecodable(self, asset: AssetId) -> list[str]:
-        """The checksums of this asset's parts that are gone or do not decode here: what a merge may well refuse."""
-        bad: list[str] = []
+    async def undecodable(self, asset: AssetId) -> list[tuple[str, str]]:
+        """This asset's parts that are gone or do not decode here: what a merge may well refuse. (checksum, suffix)."""
+        bad: list[tuple[str, str]] = []
         for part in await self._storage.wanted_parts(asset):
             if part.artifact is None:
                 continue
             path = await self._artifacts.path(part.artifact, part.suffix)
             if path is None or (await self._checker.check(part.media, part.kind, part.params, path))[1] is not None:
-                bad.append(part.artifact)
+                bad.append((part.artifact, part.suffix))
         return bad
+
+    async def give_up(self, bad: Sequence[tuple[str, str]]) -> None:
+        """Bytes (checksum, suffix) that are of no use to anybody: removed, and made again by whoever needs them."""
+        for checksum, suffix in bad:
+            await self._artifacts.delete(checksum, suffix)
+        await self._storage.bytes_missing([checksum for checksum, _ in bad])

@@ -24,8 +24,8 @@ from animastor.protocol import AssetId, Clock, DispatchId, FailureType, Job, Tic
 class Outcome:
     """What the database made of one delivery, and what is still to be done about it.
 
-    `supersedes`: the part is there, so whatever else works on the same job works for nothing. `retried`: the job is
-    to be found in the queue again.
+    `supersedes`: the part is there, so whatever else works on the same job, or waited for this claim's end to do so,
+    works for nothing. `retried`: the job is to be found in the queue again.
     """
 
     verdict: Verdict
@@ -118,7 +118,7 @@ class Successors:
         superseded = {
             one.verdict.job_id
             for one, answer in zip(outcomes, settled, strict=True)
-            if one.supersedes and not answer.present
+            if one.supersedes and (not answer.present or answer.dispatch_id != one.current)
         }
         if superseded:
             await self._coordination.discard_jobs(sorted(superseded))

@@ -113,9 +113,9 @@ class Dispatcher:
         if not walk.rows:
             return Round()
         starts, moved = await self._plan(walk.rows)
-        starts = await self._able(starts, status.profiles)
-        started = await self._begin(await self._admit(starts[:room]))
-        return Round(len(walk.rows), started, moved)
+        able = await self._able(starts, status.profiles)
+        started = await self._begin(await self._admit(able[:room]))
+        return Round(len(walk.rows), started, moved + len(starts) - len(able))
 
     async def _plan(self, rows: Sequence[PlanRow]) -> tuple[list[_Start], int]:
         """Store the plans of due assets; those with something to make, and how many were moved without work."""

@@ -124,9 +124,13 @@ class Results:
         await self._failures(_Failure(ticket, failure, Reason.CORRUPT_ARTIFACT, wrong))
         return Reason.CORRUPT_ARTIFACT
 
-    async def _withdraw(self, ticket: Ticket, bad: Sequence[str]) -> Reason:
-        """Parts that do not decode here either are made again; the merge that found them is over, uncounted."""
-        await self._storage.withdraw(ticket.asset, bad)
+    async def _withdraw(self, ticket: Ticket, bad: Sequence[tuple[str, str]]) -> Reason:
+        """Parts that do not decode here either are made again; the merge that found them is over, uncounted.
+
+        Their bytes are given up everywhere: else the same ones would be taken over again from another asset.
+        """
+        await self._storage.withdraw(ticket.asset, [checksum for checksum, _ in bad])
+        await self._inspector.give_up(bad)
         verdict = Verdict(ticket.job_id, ticket.claim_no, ticket.worker, called_backend=False, counted=False)
         await self._successors.follow([Outcome(verdict, ticket.asset, replan=True)])
         return Reason.BAD_INPUT

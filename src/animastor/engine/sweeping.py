@@ -45,7 +45,7 @@ class Sweeper:
         lost = await self._coordination.sweep()
         if lost:
             await self._observer.swept(lost)
-            await self._count(lost)
+            await self._count([one for one in lost if one.requeued])  # whoever was told to stop need not be heard of
         return len(lost)
 
     async def _count(self, lost: Sequence[LostClaim]) -> None:
