@@ -2,54 +2,69 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import psutil
 
 PROGRAM = (sys.executable, "-m", "animastor")
+CONTROLLED = (  # makes standard input the terminal that controls the session, then becomes the program
+    sys.executable,
+    "-c",
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])",
+)
+ROOM = {"ANIMASTOR_DISK_LOW_BYTES": "0", "ANIMASTOR_DISK_LOW_FRACTION": "0"}  # a test's disk may be nearly full
+SOON_S = 2.0  # what ends at once, ends within this
 
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended."""
+    """How a command ended. `cpu_s`: user and system time of the process itself and of children that it waited for."""
 
     code: int
     out: str
     err: str
     seconds: float
+    cpu_s: float = 0.0
+
+
+def soon() -> float:
+    """Seconds in which a command ends at once; longer on a machine that has more to do than it has cores."""
+    return SOON_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The test's environment without anything that would steer the program."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANIMASTOR_")}
-    return {**kept, "PYTHONUNBUFFERED": "1", **(extra or {})}
+    return {**kept, **ROOM, **(extra or {})}
 
 
 def run(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 110) -> Ran:
     """Run a command to its end with pipes for its output."""
-    started = time.monotonic()
-    done = subprocess.run(
-        [*PROGRAM, *map(str, arguments)],
-        cwd=cwd,
-        env=environment(env),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr, time.monotonic() - started)
+    with Started(arguments, cwd, env) as started:
+        code = started.wait(timeout)
+        return Ran(code, started.out, started.err, time.monotonic() - started.began, started.cpu_s)
 
 
 class Started:
-    """A command that runs while the test goes on. Use as a context manager: nothing of it outlives the test."""
+    """A command that runs while the test goes on. Use as a context manager: nothing of it outlives the test.
+
+    `terminal`: (columns, lines) of a terminal that controls it, and takes its standard output; else that is a pipe.
+    What comes is read as it comes. Standard error is always a pipe.
+    """
 
     def __init__(
         self,
@@ -57,71 +72,170 @@ class Started:
         cwd: Path,
         env: Mapping[str, str] | None = None,
         *,
-        terminal: bool = False,
+        terminal: tuple[int, int] | None = None,
         prefix: Sequence[str] = (),
     ) -> None:
-        self._master: int | None = None
-        stdout: int = subprocess.PIPE
-        if terminal:
-            self._master, slave = pty.openpty()
-            stdout = slave
+        self.began = time.monotonic()
+        self.cpu_s = 0.0
+        self.seen: set[psutil.Process] = set()  # everything that was ever seen of it
+        self._master, slave = _terminal(terminal) if terminal else (None, None)
         self.process = subprocess.Popen(
-            [*prefix, *PROGRAM, *map(str, arguments)],
+            [*prefix, *(() if slave is None else CONTROLLED), *PROGRAM, *map(str, arguments)],
             cwd=cwd,
-            env=environment(env),
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
+            env={"TERM": "xterm-256color", **environment(env)},
+            stdin=subprocess.DEVNULL if slave is None else slave,
+            stdout=subprocess.PIPE if slave is None else slave,
             stderr=subprocess.PIPE,
-            text=True,
             start_new_session=True,
         )
-        if terminal:
-            os.close(stdout)
-        self.started = time.monotonic()
+        if slave is not None:
+            os.close(slave)
+        self._out, self._err = _Collected(), _Collected()
+        self._readers = [
+            threading.Thread(target=self._out.read, args=(self._output_descriptor(),), daemon=True),
+            threading.Thread(target=self._err.read, args=(_descriptor(self.process.stderr),), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
 
     def __enter__(self) -> Started:
         return self
 
     def __exit__(self, *_: object) -> None:
-        tree = self.tree()
-        for process in tree:
+        for process in self.tree():
             try:
                 process.kill()
             except psutil.NoSuchProcess:
                 continue
-        self.process.wait(10)
+        if self.process.returncode is None:
+            self.process.wait(10)
+        self.hang_up()
+        for reader in self._readers:
+            reader.join(10)
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
-        self.hang_up()
 
-    def hang_up(self) -> None:
-        """Close the terminal, as closing its window does."""
-        if self._master is not None:
-            os.close(self._master)
-            self._master = None
+    @property
+    def out(self) -> str:
+        """What it wrote to standard output so far."""
+        return self._out.text
+
+    @property
+    def err(self) -> str:
+        """What it wrote to standard error so far."""
+        return self._err.text
 
     def tree(self) -> list[psutil.Process]:
         """The process and everything below it that lives."""
         try:
             root = psutil.Process(self.process.pid)
-            return [root, *root.children(recursive=True)]
+            found = [root, *root.children(recursive=True)]
         except psutil.NoSuchProcess:
             return []
+        self.seen.update(found)
+        return found
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the command alone."""
+        """Send a signal to the command alone, and remember what it had below it."""
+        self.tree()
         self.process.send_signal(number)
 
-    def wait(self, timeout: float = 20) -> tuple[int, str]:
-        """Wait for the end: (exit code, standard error)."""
-        _, err = self.process.communicate(timeout=timeout) if self._master is None else (None, self._drain(timeout))
-        return self.process.returncode, err
+    def hang_up(self) -> None:
+        """Close the terminal, as closing its window does."""
+        if self._master is not None:
+            self.tree()
+            os.close(self._master)
+            self._master = None
 
-    def _drain(self, timeout: float) -> str:
-        assert self.process.stderr is not None
-        self.process.wait(timeout)
-        return self.process.stderr.read()
+    def stop_reading(self) -> None:
+        """Close the reading end of its output's pipe, as `head` does when it has enough."""
+        assert self.process.stdout is not None, "its output is a pipe"
+        self.tree()
+        self._out.stop()
+        self._readers[0].join(10)
+        self.process.stdout.close()
+
+    def wait(self, timeout: float = 30) -> int:
+        """Wait for the end; the exit code, negative for a signal."""
+        _, status, usage = _waited(self.process.pid, timeout)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_s = usage.ru_utime + usage.ru_stime
+        for reader in self._readers:
+            reader.join(10)
+        return self.process.returncode
+
+    def until_said(self, text: str, timeout: float = 60) -> None:
+        """Wait until this stands in its output."""
+        until(lambda: text in self.out or self.ended(), timeout, f"{text!r} in {self.out!r} {self.err!r}")
+        assert text in self.out, f"it ended without saying {text!r}: {self.out!r} {self.err!r}"
+
+    def ended(self) -> bool:
+        """Whether it has ended, without reaping it."""
+        return psutil.Process(self.process.pid).status() == psutil.STATUS_ZOMBIE
+
+    def survivors(self, timeout: float = 3) -> list[psutil.Process]:
+        """What was ever seen of it and still lives after a moment."""
+        _, alive = psutil.wait_procs([each for each in self.seen if each.pid != self.process.pid], timeout=timeout)
+        return [each for each in alive if _lives(each)]
+
+    def _output_descriptor(self) -> int:
+        return _descriptor(self.process.stdout) if self._master is None else os.dup(self._master)
+
+
+class _Collected:
+    """What arrives on a descriptor, read in a thread."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._stop_reading, self._stop = os.pipe()
+
+    @property
+    def text(self) -> str:
+        return self._data.decode("utf-8", "replace")
+
+    def read(self, descriptor: int) -> None:
+        while True:
+            ready, _, _ = select.select([descriptor, self._stop_reading], [], [])
+            try:
+                piece = b"" if self._stop_reading in ready else os.read(descriptor, 65536)
+            except OSError:  # a terminal whose other side has ended
+                piece = b""
+            if not piece:
+                return
+            self._data += piece
+
+    def stop(self) -> None:
+        os.write(self._stop, b".")
+
+
+def _terminal(size: tuple[int, int]) -> tuple[int, int]:
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    return master, slave
+
+
+def _descriptor(stream: IO[bytes] | None) -> int:
+    assert stream is not None, "it is a pipe"
+    return stream.fileno()
+
+
+def _waited(pid: int, timeout: float) -> tuple[int, int, object]:
+    deadline = time.monotonic() + timeout
+    while True:
+        found = os.wait4(pid, os.WNOHANG)
+        if found[0] == pid:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"process {pid} was still running after {timeout} s")
+        time.sleep(0.005)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def until(condition: Callable[[], bool], timeout: float, what: str) -> None:
@@ -133,7 +247,14 @@ def until(condition: Callable[[], bool], timeout: float, what: str) -> None:
         time.sleep(0.01)
 
 
-def survivors(processes: Sequence[psutil.Process], timeout: float = 3) -> list[psutil.Process]:
-    """Those that still live after a moment."""
-    _, alive = psutil.wait_procs(processes, timeout=timeout)
-    return [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+def working_in(folder: Path) -> list[psutil.Process]:
+    """Processes that work below a folder, or are told of it on their command line."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            below = Path(process.cwd()).is_relative_to(folder) or any(str(folder) in one for one in process.cmdline())
+            if below and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue
+    return found

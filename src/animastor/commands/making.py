@@ -54,9 +54,10 @@ async def make(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     row = (await keep(opened, prepared, wishes, tell)).row
     await drive.engine.edited()
     await drive.engine.reconciliation.looked.wait()  # what was lost or damaged is known, and made again
-    last, done = await _made(drive, row, asked, media, scope, tell)
+    last, done, worked = await _made(drive, row, asked, media, scope, tell)
     tell(
         messages.result(
+            worked=worked,
             failed={one.media: one.failed for one in last.progress.media if one.failed},
             parts={one.media: one.parts_ready for one in last.progress.media},
             **done.told(),
@@ -66,15 +67,15 @@ async def make(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
 
 async def _made(
     drive: Driving, row: BookRow, asked: Making, media: tuple[str, ...], scope: Scope, tell: Tell
-) -> tuple[RequestEvent, Done]:
-    """Make and export; what the export finds lost or damaged is made again."""
+) -> tuple[RequestEvent, Done, bool]:
+    """Make and export; what the export finds lost or damaged is made again. And whether anything had to be made."""
     wanted = Wanted(kinds_of(media), Path(asked.out), scope, allow_missing=asked.allow_missing)
     for rounds in range(ROUNDS):
         key = f"{asked.key}-{rounds}" if rounds else asked.key
-        last = await _request(drive, NewRequest(row.book_key, scope, media, idempotency_key=key), tell)
+        last, worked = await _request(drive, NewRequest(row.book_key, scope, media, idempotency_key=key), tell)
         failed = sum(one.failed for one in last.progress.media)
         try:
-            return last, await _exported(drive, row, wanted, tell, refuse=not failed)
+            return last, await _exported(drive, row, wanted, tell, refuse=not failed), worked or rounds > 0
         except DamageError as damage:
             await drive.reading.storage.bytes_missing([damage.checksum])
             drive.engine.wake()
@@ -82,8 +83,8 @@ async def _made(
     raise CommandError(Exit.HOME, "artifacts_damaged", "Finished parts are damaged again and again: check the disk.")
 
 
-async def _request(drive: Driving, new: NewRequest, tell: Tell) -> RequestEvent:
-    """Open a request and tell its progress to its end. Raises `CommandError`."""
+async def _request(drive: Driving, new: NewRequest, tell: Tell) -> tuple[RequestEvent, bool]:
+    """Open a request and tell its progress to its end, and whether it had work. Raises `CommandError`."""
     requests, before = drive.engine.requests, drive.engine.effort.spent
     try:
         opening = await requests.open(new)
@@ -95,17 +96,19 @@ async def _request(drive: Driving, new: NewRequest, tell: Tell) -> RequestEvent:
         tell(messages.note(f"Switched off in this book, and not made: {', '.join(opening.disabled)}."))
     if opening.superseded:
         tell(messages.note("An earlier, unfinished make of this book was for something else: it ends here."))
-    last = await _watched(drive, opening.request.request_id, await expected_of(drive.reading, new), tell)
+    last, worked = await _watched(drive, opening.request.request_id, await expected_of(drive.reading, new), tell)
     learned = Pace.of(drive.reading.settings.home).learned(_since(drive.engine.effort.spent, before))
     learned.keep(drive.reading.settings.home)
     state = last.progress.request.state
     if state in (RequestState.CANCELLED, RequestState.SUPERSEDED):
         raise CommandError(Exit.FAILURES, f"request_{state}", f"This make was {state} by another command.")
-    return last
+    return last, worked
 
 
-async def _watched(drive: Driving, request_id: int, expected: Mapping[str, Expected], tell: Tell) -> RequestEvent:
-    """The last event of a request. Nothing is told while there is nothing to do. Raises `CommandError`."""
+async def _watched(
+    drive: Driving, request_id: int, expected: Mapping[str, Expected], tell: Tell
+) -> tuple[RequestEvent, bool]:
+    """The last event of a request, and whether it had work; without, nothing is told. Raises `CommandError`."""
     standstill, busy = Standstill(drive), False
     async with aclosing(drive.engine.requests.events(request_id, expected)) as events:  # type: ignore[type-var]
         async for event in events:
@@ -114,7 +117,7 @@ async def _watched(drive: Driving, request_id: int, expected: Mapping[str, Expec
             if busy:
                 tell(messages.progress(event))
             standstill.look(event.progress)
-    return last
+    return last, busy
 
 
 def _has_work(progress: RequestProgress) -> bool:

@@ -22,7 +22,7 @@ def say_made(result: Mapping[str, Any], display: Display, seconds: float) -> int
     if failed:
         told = ", ".join(f"{media} of {count} scene{'s' * (count > 1)}" for media, count in failed.items())
         message = f"Not everything could be made: {told}. `animastor status` says why; running make again tries again."
-    elif not made:
+    elif not made and not result.get("worked"):
         message = f"Nothing is left to do ({_took(seconds)})."
     else:
         message = f"Done in {_took(seconds)}."

@@ -125,14 +125,14 @@ def _make(told: Mapping[str, Any], progress: _Reporter) -> Produced:
     backend = _backend(told["function"])
     with _logged(told):
         made = backend(order, workdir, progress)
-    if told["claim"] is not None:
-        receipts.write(workdir, made.path, made.notes, told["claim"])
+        if told["claim"] is not None:
+            receipts.write(workdir, made.path, made.notes, told["claim"])
     return made
 
 
 @contextmanager
 def _logged(told: Mapping[str, Any]) -> Iterator[None]:
-    """Append a line when a backend starts and when it ends, in a file that the setting `backend_log` names.
+    """Append a line when a backend starts and when its work is safe, in a file that the setting `backend_log` names.
 
     A line is one write to a file opened for appending, so those of several children stand whole beside each other.
     """
