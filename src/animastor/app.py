@@ -40,6 +40,7 @@ ARTIFACTS = "artifacts"
 WORK = "work"
 CHECKERS = 1  # children that only look at bytes; they start when there is something to look at
 LANE = "system"
+DAY_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,18 @@ def artifact_store(settings: Settings, *, create: bool) -> FolderStore:
 async def reading(settings: Settings, *, writable: bool) -> AsyncIterator[Reading]:
     """Open a home's stores. `writable` makes and migrates them; only the holder of the home's lock may."""
     clock, registry = SystemClock(), installed()
-    storage = await open_home(settings.home / DATABASE, registry, clock, writable=writable)
+    storage = await open_home(
+        settings.home / DATABASE, registry, clock, writable=writable, kept_s=settings.keep_unused_days * DAY_S
+    )
     try:
         yield Reading(settings, storage, artifact_store(settings, create=writable), registry, clock)
     finally:
         await storage.close()
+
+
+def coordination_limits(registry: Registry, settings: Settings) -> Limits:
+    """The limits of a coordination store, by the settings and the declarations of this installation."""
+    return Limits.of(registry, lease_ttl=settings.lease_ttl_s, silence=settings.silent_s, keeper=settings.keeper_s)
 
 
 def compose_engine(
@@ -103,8 +111,6 @@ def compose_engine(
         tick_s=settings.tick_s,
         keeper_s=settings.keeper_s,
         reconcile_s=settings.reconcile_s,
-        lease_ttl_s=settings.lease_ttl_s,
-        silent_s=settings.silent_s,
         lanes=(LANE,),
     )
     return Engine(
@@ -154,7 +160,7 @@ async def driving(opened: Reading, report: Callable[[Alarm], None]) -> AsyncIter
         room = Room()
         jobs = WatchedRunner(children, room)
         artifacts = WatchedStore(opened.artifacts, settings.home / ARTIFACTS, room)
-        coordination = MemoryCoordination(clock, Limits.of(registry))
+        coordination = MemoryCoordination(clock, coordination_limits(registry, settings))
         engine = compose_engine(
             storage=opened.storage,
             coordination=coordination,

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -49,14 +49,16 @@ class Settings(BaseSettings):
         2 * 1024**3
     )
     keep_unused_days: Annotated[
-        float, Field(ge=0, description="Days that an artifact which nothing uses any more is kept.")
+        float, Field(ge=1, description="Days that an artifact which nothing uses any more is kept.")
     ] = 7.0
     lease_ttl_s: Annotated[
         float, Field(gt=0, description="A lease's length in seconds. Must exceed 2 × keeper_s + silent_s.")
     ] = 60.0
     heartbeat_s: Annotated[float, Field(gt=0, description="Seconds between a busy worker's heartbeats.")] = 5.0
     silent_s: Annotated[float, Field(gt=0, description="A worker silent for so long has lost its claims.")] = 30.0
-    keeper_s: Annotated[float, Field(gt=0, description="Seconds between the keeper's rounds.")] = 10.0
+    keeper_s: Annotated[
+        float, Field(gt=0, validate_default=True, description="Seconds between the keeper's rounds.")
+    ] = 10.0
     tick_s: Annotated[float, Field(gt=0, description="The longest time between two looks at what is due.")] = 5.0
     reconcile_s: Annotated[float, Field(gt=0, description="Seconds between reconciliations.")] = 60.0
     backend_log: Annotated[
@@ -73,6 +75,18 @@ class Settings(BaseSettings):
         if not str(given).strip():
             raise ValueError("should name a folder")
         return given
+
+    @field_validator("keeper_s")
+    @classmethod
+    def _leases_outlive_two_rounds(cls, keeper_s: float, told: ValidationInfo) -> float:
+        """Else the lease of a job that is alive could run out (CONTRACT 6)."""
+        ttl, silent = told.data.get("lease_ttl_s", float("inf")), told.data.get("silent_s", 0.0)
+        if 2 * keeper_s + silent >= ttl:
+            raise ValueError(
+                f"lets leases of {ttl:g} s run out: ANIMASTOR_LEASE_TTL_S must exceed 2 × ANIMASTOR_KEEPER_S + "
+                f"ANIMASTOR_SILENT_S ({silent:g} s)"
+            )
+        return keeper_s
 
 
 def table() -> str:

@@ -1,4 +1,4 @@
-"""The timings and limits of an engine, checked against each other at start (CONTRACT 6)."""
+"""The timings and limits of an engine. Those of leases and claims are the coordination store's own."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ class EngineConfig:
     tick_s: float = 2.0
     keeper_s: float = 10.0
     reconcile_s: float = 60.0
-    lease_ttl_s: float = 60.0
-    silent_s: float = 30.0
     no_worker_s: float = 300.0
     era_window_s: float = 0.0
     enqueue_backoff_s: float = 2.0
@@ -31,11 +29,6 @@ class EngineConfig:
     progress_per_s: float = 5.0
 
     def __post_init__(self) -> None:
-        """Raises `ValueError` for timings under which a live lease could die between two looks of the keeper."""
-        if not 2 * self.keeper_s + self.silent_s < self.lease_ttl_s:
-            raise ValueError(
-                f"leases of {self.lease_ttl_s:g} s are too short: they must outlive two keeper passes of "
-                f"{self.keeper_s:g} s and a silence of {self.silent_s:g} s"
-            )
+        """Raises `ValueError` for batches that are larger than transactions and round trips may be."""
         if not 1 <= self.batch <= 500 or not 1 <= self.results_batch <= 200:
             raise ValueError("a batch has at most 500 members, a batch of results at most 200")

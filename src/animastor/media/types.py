@@ -159,7 +159,7 @@ class MediaType:
     merges: bool = True
     retry_limit: int = 10
     min_quota: int = 2
-    lease_ttl: timedelta = timedelta(seconds=60)
+    lease_ttl: timedelta | None = None  # None: as long as the installation's
     job_timeout: timedelta = timedelta(minutes=30)
     timeout_minutes: tuple[int, int, int] = (30, 5, 120)  # default, least, most (CONTRACT 15)
     estimate: Callable[[PlanInput], tuple[int, float]] | None = None  # (parts, work) before a plan can be made

@@ -48,11 +48,15 @@ from animastor.storage.database import Database, SqliteDatabase
 
 
 class SqlStorage(ports.Storage):
-    """The database of an installation, SQLite or PostgreSQL. `registry` says what media types there are."""
+    """The database of an installation, SQLite or PostgreSQL. `registry` says what media types there are.
 
-    def __init__(self, database: Database, registry: Registry) -> None:
+    `kept_s`: how long an artifact that nothing uses any more is kept.
+    """
+
+    def __init__(self, database: Database, registry: Registry, *, kept_s: float = artifacts.KEPT_S) -> None:
         self._db = database
         self._registry = registry
+        self._kept_s = kept_s
 
     async def close(self) -> None:
         """End all connections."""
@@ -259,8 +263,8 @@ class SqlStorage(ports.Storage):
         return await self._db.write(artifacts.bytes_missing, self._registry, checksums, held)
 
     async def collectable(self, limit: int) -> Sequence[tuple[str, str]]:
-        """Artifacts that nobody has used for 7 days, marked now: delete their bytes, then say `collected`."""
-        marked = await self._db.write(artifacts.mark, limit)
+        """Artifacts that nobody has used for long enough, marked now: delete their bytes, then say `collected`."""
+        marked = await self._db.write(artifacts.mark, limit, self._kept_s)
         used = await self._db.read(artifacts.used, [checksum for checksum, _ in marked]) if marked else {}
         if used:
             await self._db.write(artifacts.unmark, used)
@@ -299,7 +303,9 @@ class SqlStorage(ports.Storage):
         return await self._db.read(exported.ready_hashes, book_key)
 
 
-async def open_storage(database: Database, registry: Registry, *, create: bool) -> SqlStorage:
+async def open_storage(
+    database: Database, registry: Registry, *, create: bool, kept_s: float = artifacts.KEPT_S
+) -> SqlStorage:
     """Storage over a database of this schema; an empty one is made when `create`.
 
     Raises `versions.OldSchemaError`, `versions.NewerError`, or `LookupError` for an empty database.
@@ -308,10 +314,12 @@ async def open_storage(database: Database, registry: Registry, *, create: bool) 
         if not create:
             raise LookupError("there is nothing here yet")
         await database.write(versions.migrate)
-    return SqlStorage(database, registry)
+    return SqlStorage(database, registry, kept_s=kept_s)
 
 
-async def open_home(path: Path, registry: Registry, clock: Clock, *, writable: bool) -> SqlStorage:
+async def open_home(
+    path: Path, registry: Registry, clock: Clock, *, writable: bool, kept_s: float = artifacts.KEPT_S
+) -> SqlStorage:
     """The database of an embedded home. `writable` makes it, or migrates it after a backup copy beside it.
 
     Only the holder of the home's lock may pass `writable`. Raises as `open_storage`, `StorageUnavailableError` too.
@@ -321,7 +329,7 @@ async def open_home(path: Path, registry: Registry, clock: Clock, *, writable: b
     try:
         if writable:
             await _migrate_old(database, path)
-        return await open_storage(database, registry, create=writable)
+        return await open_storage(database, registry, create=writable, kept_s=kept_s)
     except BaseException:
         await database.close()
         raise
