@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from world import Driver, Time, book, chapter, scene, with_text
+from sqlalchemy import Connection, text
+from world import REGISTRY, Driver, Time, book, chapter, scene, unit, with_text
 
 from animastor.engine.ports import Scope
 from animastor.engine.reasons import Reason
 from animastor.engine.states import State
-from animastor.storage.sql import SqlStorage
+from animastor.storage import artifacts
+from animastor.storage.database import Database
+from animastor.storage.sql import SqlStorage, open_storage
 
 DAY = 86_400.0
 
@@ -115,3 +118,69 @@ async def test_bytes_being_collected_cannot_be_taken_into_use(driver: Driver, st
     await storage.collected(marked)
     (answer,) = await storage.accept([driver.result(work, work.missing[0])])
     assert answer.reason is Reason.ACCEPTED
+
+
+@pytest.mark.parametrize("database", ["in_place", "threads"], indirect=True)
+async def test_an_artifact_that_was_shown_while_its_asset_was_not_made_again_is_collected_later(
+    driver: Driver, storage: SqlStorage, time: Time
+) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    await driver.run()
+    (row, *_) = await storage.export_rows(key, Scope())
+    last = row.media["sound"].artifact
+    await driver.save(with_text(book(), "tale-0-a", "other"))
+    await driver.replan()
+    time.now += 8 * DAY
+    assert await storage.collectable(100) == [], "the asset shows its last artifact"
+    await driver.request(key)
+    await driver.run()
+    time.now += 8 * DAY
+    assert [checksum for checksum, _ in await storage.collectable(100)] == [last]
+
+
+@pytest.mark.parametrize("database", ["in_place", "threads"], indirect=True)
+async def test_a_result_that_nobody_wants_any_more_may_be_collected_like_any_other(
+    driver: Driver, storage: SqlStorage, database: Database
+) -> None:
+    key = await driver.save(book())
+    await driver.request(key, ("sound",))
+    (work, *_) = await driver.start("sound")
+    await driver.save(with_text(book(), "tale-0-a", "other"))
+    await driver.replan()
+    late = driver.result(work, work.missing[0])
+    (answer,) = await storage.accept([late])
+    assert answer.reason is Reason.STALE_PART
+    assert await _unused(database) == {late.uploaded.checksum}
+
+
+async def _unused(database: Database) -> set[str]:
+    def read(connection: Connection) -> set[str]:
+        sql = text("SELECT checksum FROM artifact WHERE unused_since IS NOT NULL")
+        return {row.checksum for row in connection.execute(sql)}
+
+    return await database.read(read)
+
+
+@pytest.mark.parametrize("database", ["in_place"], indirect=True)
+async def test_how_long_unused_artifacts_are_kept_is_a_setting(database: Database, time: Time) -> None:
+    storage = await open_storage(database, REGISTRY, create=True, kept_s=DAY)
+    driver = Driver(storage, time)
+    await driver.request(await driver.save(book()))
+    await driver.run()
+    await driver.save(book(chapter("1", scene("a"))))
+    time.now += 2 * DAY
+    assert await storage.collectable(100) != []
+
+
+async def test_what_is_wanted_is_told_from_what_is_only_shown(
+    driver: Driver, storage: SqlStorage, database: Database
+) -> None:
+    key = await driver.save(book(chapter("1", scene("a", unit("a-1")))))
+    await driver.request(key, ("sound",))
+    await driver.run(("sound",))
+    everything = await _all(storage)
+    assert await database.read(artifacts.used, everything) == dict.fromkeys(everything, False)
+    await driver.save(book(chapter("1", scene("a", unit("a-1", "other")))))
+    await driver.replan()
+    assert await database.read(artifacts.used, everything) == dict.fromkeys(everything, True)

@@ -56,13 +56,14 @@ _MARKED = Statement(
 )  # fmt: skip
 _USED = Statement(
     "used_after_all",
-    "Those of some artifacts that a wanted, pinned or supplied part or an asset names.",
+    "Those of some artifacts that a wanted, pinned or supplied part names, or only an asset that shows its last one.",
     """
-    SELECT p.artifact AS checksum FROM part p
+    SELECT p.artifact AS checksum, 0 AS shown FROM part p
     WHERE p.artifact IN (SELECT one.checksum FROM {sums} AS one) AND p.state = {PART_READY}
       AND (p.wanted = 1 OR p.pinned = 1 OR p.supplied = 1)
     UNION
-    SELECT a.artifact FROM asset a WHERE a.artifact IN (SELECT one.checksum FROM {sums} AS one)
+    SELECT a.artifact, 1 FROM asset a WHERE a.artifact IN (SELECT one.checksum FROM {sums} AS one)
+    ORDER BY 2 DESC
     """,
     sums={"checksum": str},
 )
@@ -85,7 +86,7 @@ _KEPT = Statement(
 )
 _UNMARK = Statement(
     "unmark",
-    "Used after all; a kept take is looked at again after a while.",
+    "Used after all; what no plan wants is looked at again after a while.",
     """
     UPDATE artifact SET collecting = 0, unused_since = CASE WHEN one.again = 1 THEN {now} ELSE NULL END
     FROM {sums} AS one WHERE artifact.checksum = one.sum
@@ -141,16 +142,19 @@ def mark(connection: Connection, limit: int, kept_s: float = KEPT_S) -> list[tup
 
 
 def used(connection: Connection, checksums: Collection[str]) -> dict[str, bool]:
-    """Those that something names, and whether only as a kept take; scans all parts: not in a writing transaction."""
+    """Those that something names, and whether no plan wants them (a kept take, an asset's last artifact).
+
+    Scans all parts: not in a writing transaction.
+    """
     sums = sorted(checksums)
     kept = fetch(connection, _KEPT, sums=sums, takes=TAKES, kept=TAKES_S)
     named = fetch(connection, _USED, sums=sums)
-    return {**{row.checksum: True for row in kept}, **{row.checksum: False for row in named}}
+    return {**{row.checksum: True for row in kept}, **{row.checksum: bool(row.shown) for row in named}}
 
 
 def unmark(connection: Connection, used_: Mapping[str, bool]) -> None:
-    """These are used after all, some only as kept takes."""
-    run(connection, _UNMARK, sums=sorted((checksum, int(take)) for checksum, take in used_.items())).close()
+    """These are used after all; those that no plan wants are looked at again."""
+    run(connection, _UNMARK, sums=sorted((checksum, int(again)) for checksum, again in used_.items())).close()
 
 
 def holders(connection: Connection, checksums: Collection[str]) -> Sequence[Any]:

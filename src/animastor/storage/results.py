@@ -18,7 +18,7 @@ from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import PartState, State
 from animastor.media.registry import Registry
 from animastor.protocol import MERGE, AssetId, DispatchId
-from animastor.storage import journal
+from animastor.storage import journal, reuse
 from animastor.storage.failed import fail
 from animastor.storage.locking import lock_assets
 from animastor.storage.parts import missing_sources
@@ -131,6 +131,7 @@ def _take_in(connection: Connection, batch: _Batch, first: dict[tuple[int, str],
     ]
     if rows:
         run(connection, _ACCEPT, rows=rows).close()
+        reuse.let_go(connection, (one.uploaded.checksum for key, one in taken.items() if not batch.rows[key].wanted))
     for key, one in first.items():
         batch.reasons[key] = _reason(batch.rows.get(key), one, new=key in new, taken=key in taken)
     _journal(connection, batch, taken)
