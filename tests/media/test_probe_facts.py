@@ -52,7 +52,13 @@ def test_empty_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"hello " * 50, Random(1).randbytes(2000), b"#EXTM3U\n#EXTINF:1,\n/etc/hostname\n", b"\x89PNG\r\n\x1a\n" + bytes(50), b"x"],
+    [
+        b"hello " * 50,
+        Random(1).randbytes(2000),
+        b"#EXTM3U\n#EXTINF:1,\n/etc/hostname\n",
+        b"\x89PNG\r\n\x1a\n" + bytes(50),
+        b"x",
+    ],
     ids=["text", "noise", "playlist", "broken picture", "one byte"],
 )
 def test_what_is_no_medium_is_refused(data: bytes, tmp_path: Path) -> None:
