@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
@@ -65,6 +65,7 @@ class Driving:
     backends: Backends
     room: Room
     scratch: Path
+    exporting: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the one export that is being written
 
 
 def artifact_store(settings: Settings, *, create: bool) -> FolderStore:

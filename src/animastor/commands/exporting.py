@@ -7,20 +7,23 @@ same and is still as it was is left alone. The work is done in a child process, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from animastor.app import Reading
+from animastor.app import Driving, Reading
 from animastor.books.codec import scene_from_json
 from animastor.books.model import Book, Cover, Scene, SceneType, UnitType
+from animastor.commands import messages
 from animastor.commands.damage import DamageError, require_whole
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import disk_error
+from animastor.commands.messages import Tell
 from animastor.commands.recorded import is_current, record, subtitles_beside
 from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope, ScopeKind
+from animastor.engine.states import State
 from animastor.exports.kinds import AUDIOBOOK, FILM, SUBTITLES
 from animastor.exports.model import About, CoverFile, SceneMedia
 from animastor.media.hashing import digest
@@ -78,23 +81,49 @@ class _Piece:
         return [(path, checksum) for path, checksum in zip(paths, checksums, strict=True) if path is not None]
 
 
-async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, wanted: Wanted, told: Exporting) -> Done:
-    """Make the wanted files of what is current.
+class IncompleteError(CommandError):
+    """Raised when files lack scenes and may not; `done` are the others, which were written all the same."""
 
-    Raises `CommandError` when scenes are missing that may not be, or a file cannot be made; `DamageError` when a
-    finished part is lost or damaged.
+    def __init__(self, lacking: Mapping[str, Sequence[str]], done: Done) -> None:
+        told = "; the ".join(_lacks(kind, missing) for kind, missing in lacking.items())
+        message = f"The {told}. Make them first, or export what there is with --allow-missing."
+        super().__init__(Exit.INCOMPLETE, "export_incomplete", message)
+        self.done = done
+
+
+async def exported(drive: Driving, row: BookRow, wanted: Wanted, tell: Tell) -> Done:
+    """Make the wanted files of a home that is driven here; other exports wait meanwhile. Raises as `export`.
+
+    Else two that want the same file, as two `make` of one book on one home do, would take it from each other.
+    """
+
+    def told(name: str, share: float) -> None:
+        tell(messages.exporting(name, share))
+
+    async with drive.exporting:
+        return await export(drive.reading, drive.children, drive.scratch, row, wanted, told)
+
+
+async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, wanted: Wanted, told: Exporting) -> Done:
+    """Make the wanted files of what is current; one export at a time, as they share the folder `scratch`.
+
+    Raises `IncompleteError` when scenes are missing that may not be, `CommandError` when a file cannot be made,
+    `DamageError` when a finished part is lost or damaged.
     """
     book = await opened.storage.load_book(row.book_key)
     rows = await opened.storage.export_rows(row.book_key, wanted.scope)
-    made, unchanged, gaps = [], [], dict[str, None]()
+    (context,) = await opened.storage.contexts([row.book_key])
+    name = file_name(row, await opened.storage.books())
+    made, unchanged, gaps, lacking = [], [], dict[str, None](), dict[str, list[str]]()
     for kind in wanted.kinds:
-        pieces, missing = await _pieces(opened, rows, kind)
-        gaps.update(dict.fromkeys(missing))
+        pieces, missing = await _pieces(opened, rows, kind, silent=_SOUND in context.disabled)
         if missing and not wanted.allow_missing:
-            raise _incomplete(kind, missing)
+            lacking[kind] = missing
+            continue
+        gaps.update(dict.fromkeys(missing))
         if not pieces:
             continue
-        target = wanted.out / f"{file_name(book, row)}{_place(wanted.scope)}{SUFFIX[kind]}"
+        target = wanted.out / f"{name}{_place(wanted.scope)}{SUFFIX[kind]}"
         about, cover = await _about(opened, book, rows, scratch)
         key = _key(kind, about, cover, pieces)
         if await is_current(opened.storage, target, key):
@@ -104,7 +133,10 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
         files = await _make(runner, scratch, kind, [piece.media for piece in pieces], target, about, cover, told)
         made.extend(files)
         await record(opened.storage, files, key)
-    return Done(tuple(made), tuple(unchanged), tuple(gaps))
+    done = Done(tuple(made), tuple(unchanged), tuple(gaps))
+    if lacking:
+        raise IncompleteError(lacking, done)
+    return done
 
 
 def kinds_of(media: Sequence[str]) -> tuple[str, ...]:
@@ -115,9 +147,16 @@ def kinds_of(media: Sequence[str]) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def file_name(book: Book, row: BookRow) -> str:
-    """The book's title as a file name; its id when nothing of the title can stand in one."""
-    kept = "".join(char if char.isalnum() or char in " -_" else " " for char in book.head.title)
+def file_name(row: BookRow, books: Sequence[BookRow]) -> str:
+    """The book's title as a file name; with its id when an older book of the home has that name already."""
+    name = _title_name(row)
+    older = {_title_name(other) for other in books if other.book_key < row.book_key}
+    return f"{name}-{row.book_id}" if name in older else name
+
+
+def _title_name(row: BookRow) -> str:
+    """The title in characters that can stand in a file name; the id when there are none."""
+    kept = "".join(char if char.isalnum() or char in " -_" else " " for char in row.title)
     return "-".join(kept.lower().split())[:80] or row.book_id
 
 
@@ -127,17 +166,15 @@ def _place(scope: Scope) -> str:
     return start + "".join(f"-{each}" for each in (scope.chapter_id, scope.scene_id) if each)
 
 
-def _incomplete(kind: str, missing: Sequence[str]) -> CommandError:
+def _lacks(kind: str, missing: Sequence[str]) -> str:
     shown = ", ".join(missing[:SHOWN_GAPS]) + (f" and {len(missing) - SHOWN_GAPS} more" * (len(missing) > SHOWN_GAPS))
-    return CommandError(
-        Exit.INCOMPLETE,
-        "export_incomplete",
-        f"The {kind} lacks {len(missing)} scene{'s' * (len(missing) > 1)}: {shown}. "
-        "Make them first, or export what there is with --allow-missing.",
-    )
+    return f"{kind} lacks {len(missing)} scene{'s' * (len(missing) > 1)}: {shown}"
 
 
-async def _pieces(opened: Reading, rows: Sequence[SceneExport], kind: str) -> tuple[list[_Piece], list[str]]:
+async def _pieces(
+    opened: Reading, rows: Sequence[SceneExport], kind: str, *, silent: bool
+) -> tuple[list[_Piece], list[str]]:
+    """What there is of each scene, and what is missing. `silent`: the sound of this book is switched off."""
     pieces, missing = [], []
     for row in rows:
         scene = scene_from_json(row.scene)
@@ -147,8 +184,20 @@ async def _pieces(opened: Reading, rows: Sequence[SceneExport], kind: str) -> tu
         if main is None or not main.current:
             missing.append(f"{row.chapter_id}/{row.scene_id}")
             continue
+        if kind == FILM and not silent and _lacks_sound(row.media.get(_SOUND)):
+            missing.append(f"{row.chapter_id}/{row.scene_id} (its sound)")
         pieces.append(await _piece(opened, row, scene, kind))
     return pieces, missing
+
+
+def _lacks_sound(sound: AssetExport | None) -> bool:
+    """Whether a scene of a film should be heard, and cannot be: its sound is old, on its way, or failed.
+
+    A scene whose sound was never asked for, or given up before there was any, is silent.
+    """
+    if sound is None or sound.current or sound.state is State.NEW:
+        return False
+    return sound.state is not State.DIRTY or sound.artifact is not None
 
 
 async def _piece(opened: Reading, row: SceneExport, scene: Scene, kind: str) -> _Piece:

@@ -11,7 +11,7 @@ from animastor.app import Driving
 from animastor.commands import messages
 from animastor.commands.damage import DamageError
 from animastor.commands.errors import CommandError, Exit
-from animastor.commands.exporting import Wanted, export
+from animastor.commands.exporting import IncompleteError, Wanted, exported
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
 from animastor.commands.selection import parse_scope
@@ -37,14 +37,11 @@ async def write(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     scope = Scope() if asked.scope in ("", "all") else parse_scope(asked.scope, await storage.load_book(row.book_key))
     wanted = Wanted(tuple(asked.kinds), Path(asked.out), scope, allow_missing=asked.allow_missing)
     try:
-        done = await export(
-            drive.reading,
-            drive.children,
-            drive.scratch,
-            row,
-            wanted,
-            lambda name, share: tell(messages.exporting(name, share)),
-        )
+        done = await exported(drive, row, wanted, tell)
+    except IncompleteError as incomplete:
+        for path in incomplete.done.made:
+            tell(messages.note(f"{path.name} was written.", event="file", path=str(path), made=True))
+        raise
     except DamageError as damage:
         await storage.bytes_missing([damage.checksum])
         drive.engine.wake()

@@ -13,7 +13,7 @@ from animastor.commands import messages
 from animastor.commands.damage import DamageError
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.expecting import expected_of
-from animastor.commands.exporting import Done, Wanted, export, kinds_of
+from animastor.commands.exporting import Done, IncompleteError, Wanted, exported, kinds_of
 from animastor.commands.importing import keep, prepare, wishes_of
 from animastor.commands.messages import Tell
 from animastor.commands.pace import Pace
@@ -131,16 +131,9 @@ def _since(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
 async def _exported(drive: Driving, row: BookRow, wanted: Wanted, tell: Tell, *, refuse: bool) -> Done:
     """Export; after failures an incomplete film is said, not raised, so that the failures are what is reported."""
     try:
-        return await export(
-            drive.reading,
-            drive.children,
-            drive.scratch,
-            row,
-            wanted,
-            lambda name, share: tell(messages.exporting(name, share)),
-        )
-    except CommandError as error:
-        if refuse or error.exit_code is not Exit.INCOMPLETE:
+        return await exported(drive, row, wanted, tell)
+    except IncompleteError as error:
+        if refuse:
             raise
         tell(messages.note(error.message))
-        return Done()
+        return error.done
