@@ -18,7 +18,6 @@ from animastor.commands.selection import parse_media, parse_scope, parse_voice
 from animastor.config import Settings
 from animastor.display import Display, duration_text
 from animastor.media.registry import installed
-from animastor.media.types import ContentSettings
 
 if TYPE_CHECKING:
     from animastor.app import Reading
@@ -53,8 +52,7 @@ async def _found(
         assert book is not None, "a book that is not stored has been read"
         registry = installed()
         wishes = _with_voice(wishes, book.head)
-        wanted = wishes.applied(ContentSettings(), registry)
-        found = count(registry, book, wanted, parse_scope(asked.scope, book), media)
+        found = count(registry, book, wishes.for_new_book(registry), parse_scope(asked.scope, book), media)
         return found, book.head.title or book.head.book_id
     book = await prepared.whole(opened.storage)
     wishes = _with_voice(wishes, book.head)

@@ -56,6 +56,10 @@ class Wishes:
         narrator = settings.narrator if self.voice is None else self.voice
         return replace(settings, width=width, height=height, narrator=narrator, profiles=registry.profiles)
 
+    def for_new_book(self, registry: Registry) -> ContentSettings:
+        """The settings of a book that is not stored yet: there is nothing to keep."""
+        return replace(self, keep=False).applied(ContentSettings(), registry)
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -165,7 +169,7 @@ async def _saved(storage: Storage, registry: Registry, prepared: Prepared, wishe
     if book is None:
         assert row is not None, "the same bytes are of a stored book"
         return row, SavedBook(row.book_key, row.revision, 0, 0, 0, unchanged=True)
-    settings = None if row is not None else wishes.applied(ContentSettings(), registry)
+    settings = None if row is not None else wishes.for_new_book(registry)
     saved = await storage.save_book(
         book,
         settings=settings,
