@@ -1,6 +1,6 @@
 """How fast the truth alone is: whole lives of assets in batches, against a floor that writes the same rows blindly.
 
-    python bench/storage.py [--scenes 1000,10000,100000] [--batch 200] [--postgresql]
+    python bench/storage.py [--scenes 1000,10000,100000] [--batch 200]
 
 One media type with one part and no merge; each asset goes requested → planned → begun → accepted → released, on a file
 with synchronous=FULL. The floor inserts and updates the same rows of the same tables in the same transactions, from
@@ -111,12 +111,12 @@ async def run(scenes: int, batch: int, path: Path, *, profile: bool) -> None:
     entered = time.perf_counter() - start
     profiler = cProfile.Profile()
     if profile:
-        database._writing.submit(profiler.enable).result()  # noqa: SLF001
+        database._writing.submit(profiler.enable).result()
     cpu, start = time.process_time(), time.perf_counter()
     done, spent = await lives(storage, batch)
     wall, used = time.perf_counter() - start + entered, time.process_time() - cpu
     if profile:
-        database._writing.submit(profiler.disable).result()  # noqa: SLF001
+        database._writing.submit(profiler.disable).result()
         pstats.Stats(profiler).sort_stats("tottime").print_stats(35)
     start = time.perf_counter()
     await storage.progress(opened.request.request_id)
@@ -124,7 +124,7 @@ async def run(scenes: int, batch: int, path: Path, *, profile: bool) -> None:
     await storage.finish_requests()
     await storage.close()
     steps = " ".join(f"{name} {seconds / done * 1e6:5.1f}" for name, seconds in {"enter": entered, **spent}.items())
-    size = path.stat().st_size / 2**20
+    size = (await asyncio.to_thread(path.stat)).st_size / 2**20
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"| {scenes:7} | {done / wall:8.0f} | {floor(scenes, batch, path):8.0f} | {imported:6.2f} | {looked * 1e3:6.1f}"
@@ -140,10 +140,17 @@ def floor(scenes: int, batch: int, made: Path) -> float:
         with sqlite3.connect(made) as source, sqlite3.connect(path, isolation_level=None) as target:
             for (sql,) in source.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"):
                 target.execute(sql)
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 4000", "cache_size = -32768"):
+            for pragma in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                "wal_autocheckpoint = 4000",
+                "cache_size = -32768",
+            ):
                 target.execute(f"PRAGMA {pragma}")
             _copy(source, target, "SELECT * FROM asset", "asset", 10**9)
-            target.execute("UPDATE asset SET state = 0, planned_seq = 0, fence = 0, wanted_hash = '', artifact_hash = ''")
+            target.execute(
+                "UPDATE asset SET state = 0, planned_seq = 0, fence = 0, wanted_hash = '', artifact_hash = ''"
+            )
             start = time.perf_counter()
             for first in range(1, scenes + 1, batch):
                 _write_batch(source, target, range(first, min(first + batch, scenes + 1)))
@@ -165,10 +172,14 @@ def _write_batch(source: sqlite3.Connection, target: sqlite3.Connection, assets:
                 _insert(target, table, _rows(source, table, assets))
         if step == 3:
             target.executemany("UPDATE part SET state = 1, artifact = 'x' WHERE asset = ?", given)
-            target.executemany("UPDATE tally SET parts_ready = 1 WHERE book_key = 1 AND media = 'picture' AND asset = ?", given)
+            target.executemany(
+                "UPDATE tally SET parts_ready = 1 WHERE book_key = 1 AND media = 'picture' AND asset = ?", given
+            )
             target.executemany("UPDATE dispatch SET outcome = 'success' WHERE asset = ? AND fence = 1", given)
         for _ in range((1, 0, 1, 2)[step]):
-            target.executemany("INSERT INTO journal (asset, type, state, dispatch_id) VALUES (?, 'READY', 4, 'd')", given)
+            target.executemany(
+                "INSERT INTO journal (asset, type, state, dispatch_id) VALUES (?, 'READY', 4, 'd')", given
+            )
         target.execute("COMMIT")
     target.execute("BEGIN IMMEDIATE")
     target.executemany("UPDATE dispatch SET released_at = 1 WHERE asset = ? AND fence = 1", given)

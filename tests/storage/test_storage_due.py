@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 from world import REGISTRY, Driver, Time, book, chapter, scene, unit
 
 from animastor.protocol import Pair
-from animastor.storage import due, versions
+from animastor.storage import active, artifacts, due, ends, progress, reuse, sweeping, versions, waits
 from animastor.storage.database import Database, InPlaceDatabase
 from animastor.storage.rows import Statement
 from animastor.storage.sql import SqlStorage
@@ -146,3 +146,30 @@ def test_the_walk_costs_as_much_as_it_returns_however_much_is_due() -> None:
         steps[count] = counted[0]
     assert steps[40_000] <= 1.5 * steps[2_000]
     assert REGISTRY.names
+
+
+PARTIAL = [
+    (waits._NEXT, {}, "asset_later"),
+    (waits._DUE_LATER, {"limit": 10, "now": 1.0}, "asset_later"),
+    (waits._FOR_WORKERS, {"profiles": '["x"]', "after": 0, "limit": 10}, "asset_no_worker"),
+    (active._ACTIVE, {"after": 0, "limit": 10}, "asset_active"),
+    (ends._UNRELEASED, {"limit": 10}, "dispatch_unreleased"),
+    (sweeping._CARRYING, {"id": 1, "after": 0, "limit": 10}, "asset_busy"),
+    (sweeping._TO_SWEEP, {}, "request_sweeping"),
+    (progress._COUNT_BUSY, {"book": 1}, "asset_busy"),
+    (progress._COUNT_IDLE, {"book": 1}, "asset_idle"),
+    (progress._COUNT_GENERATING, {"book": 1}, "asset_active"),
+    (progress._CANDIDATES, {}, "asset_busy"),
+    (progress._CANDIDATES, {}, "asset_unplanned"),
+    (artifacts._MARK, {"kept": 1.0, "limit": 10, "now": 1.0}, "artifact_unused"),
+    (reuse._FIND, {"wanted": "[]"}, "part_reuse"),
+]
+
+
+@pytest.mark.parametrize(("statement", "given", "index"), PARTIAL)
+def test_what_is_rare_is_found_by_its_own_index(statement: Statement, given: dict[str, object], index: str) -> None:
+    database = InPlaceDatabase(Time())
+    database.run(versions.migrate)
+    plan = database.run(_plan, statement, given)
+    assert index in plan, plan
+    assert "SCAN asset\n" not in plan, plan
