@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
+from typing import Any
 
 from animastor.coordination import Limits, MemoryCoordination
 from animastor.engine.ports import (
@@ -43,6 +44,8 @@ from virtual_clock import VirtualClock, now
 
 AUDIO = Pair("audio", "system")
 NO_WAIT = timedelta()
+
+make_store: Callable[..., Any] = MemoryCoordination  # (clock, limits, window=…); the fixture `store_kind` sets another
 TRANSIENT, INFRASTRUCTURE = FailureType.TRANSIENT, FailureType.INFRASTRUCTURE
 
 
@@ -94,7 +97,7 @@ class World:
     def __init__(self, limits: Limits | None = None, *, window: bool = False, era: int | None = 1) -> None:
         self.clock = VirtualClock()
         self.numbers = count()
-        self.store = MemoryCoordination(self.clock, limits, window=window)
+        self.store = make_store(self.clock, limits, window=window)
         if era is not None:
             now(self.store.set_era(era))
         now(self.store.serving())

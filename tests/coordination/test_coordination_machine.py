@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from coordination_model import Model
 from coordination_world import NO_WAIT, job
@@ -72,9 +73,13 @@ class CoordinationMachine(RuleBasedStateMachine):
         self.numbers = 0
         self.told_to_stop: set[tuple[str, int]] = set()
 
+    def make(self, clock: VirtualClock, limits: Limits, *, window: bool) -> Any:
+        """The store that is tested."""
+        return MemoryCoordination(clock, limits, window=window)
+
     @initialize(window=st.booleans())
     def begin(self, window: bool) -> None:
-        self.store = MemoryCoordination(self.clock, LIMITS, window=window)
+        self.store = self.make(self.clock, LIMITS, window=window)
         self.model = Model(LIMITS, LIMITS.era_window if window else 0.0)
         self.step()
         self.raise_era()

@@ -14,9 +14,11 @@ class Bell:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._waiting: set[asyncio.Future[None]] = set()
+        self.rings = 0  # so far: who looks before waiting sees whether it rang meanwhile
 
     def ring(self) -> None:
         """Wake everyone who waits now."""
+        self.rings += 1
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)

@@ -216,6 +216,13 @@ class PairStatus:
         return max(0, self.quota - self.leases)
 
 
+class CoordinationUnavailableError(Exception):
+    """Raised when the coordination store cannot be reached, or cannot write. The text is one sentence for a person.
+
+    What was asked for may have happened: repeating the call is harmless, and so is leaving it to a later tick.
+    """
+
+
 class Coordination(Protocol):
     """Leases, quotas, breakers, budgets and the queue. Disposable: nothing here is needed for correctness."""
 
@@ -523,7 +530,10 @@ class PartFailure:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """COUNTED (retry at `not_before`, or `lost`), or STALE_CLAIM. `ended`: the asset FAILED, or waits for retry."""
+    """COUNTED or STALE_CLAIM, and what becomes of the job: tried again at `not_before`, or `lost` (not any more).
+
+    `ended`: the asset FAILED, or waits for retry.
+    """
 
     reason: Reason
     asset: AssetId

@@ -1,0 +1,45 @@
+-- Store or re-label jobs; pin their dispatches' leases to the full length. Refused without a live lease, unless the
+-- dispatch has a live job: then it gets the lease in the same step (CONTRACT 5, 7).
+--
+-- KEYS[1]    the root
+-- ARGV[3]    JSON [[id, asset, book, media, lane, profile, kind, dispatch, fence, input hash, time limit, not before,
+--            failure type that it repeats or ''], …]
+-- ARGV[4…]   the jobs themselves, as their workers get them (JSON), in the same order
+-- Result     a letter for each: S stored; R re-labelled; H held; N no_active_dispatch
+-- uses: era, marks, leases, fleet, queue
+
+local heads = cjson.decode(ARGV[3])
+if era.closed() then
+  return finish(string.rep('N', #heads))
+end
+leases.expire()
+marks.expire()
+
+local ids, assets = {}, {}
+for at, head in ipairs(heads) do
+  ids[at], assets[at] = head[1], head[2]
+end
+entries.load(ids)
+leases.load(assets)
+
+local function enqueue(id, label, body)
+  local lease = leases.of(label.asset)
+  if not lease and not marks.has(label.dispatch) and entries.has_live(label.dispatch) then
+    lease = leases.grant(label.asset, label.book, label.dispatch, label.media, label.lane)
+  end
+  if not lease or lease.dispatch ~= label.dispatch then
+    return 'N'
+  end
+  leases.pin(lease, leases.ttl(label.media))
+  if label.kind ~= 'merge' then
+    fleet.learn(label.media, label.profile)
+  end
+  return queue.enqueue(id, label, body)
+end
+
+local answers = {}
+for at, head in ipairs(heads) do
+  answers[at] = enqueue(head[1], entries.label(head), ARGV[3 + at])
+end
+ring()
+return finish(table.concat(answers))

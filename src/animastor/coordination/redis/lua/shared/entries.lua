@@ -1,0 +1,277 @@
+-- Jobs (CONTRACT 7), and the indexes over them. A job's label is the dispatch and fence that it carries now; an entry
+-- whose claim was told to stop may hold a second label, of the job that waits for that claim's end.
+--
+-- <root>:job                          hash, job id -> where it is and who has it (msgpack, see `entries.new`)
+-- <root>:body, <root>:body:held       hash, job id -> the job as its worker gets it (JSON), under either label
+-- <root>:job:all                      sorted set, job id by number
+-- <root>:job:asset\0<asset>           sorted set, job id by number: jobs of an asset …
+-- <root>:job:book\0<book>             … of a book
+-- <root>:job:dispatch\0<dispatch>     … with this label
+-- <root>:job:pair\0<media>\0<lane>    … of a pair
+--
+-- Owner: whatever ends the job (settle, release, discard, sweep) removes it from all of them. Changed entries are kept
+-- in Lua and written by one command at the end.
+
+local entries = {}
+local job_key, body_key, held_key, all_key = key('job'), key('body'), key('body:held'), key('job:all')
+local known = {} -- id -> entry, or false
+local changed, bodies, held_bodies = {}, {}, {}
+
+-- Read many at once.
+function entries.load(ids)
+  local wanted = {}
+  for _, id in ipairs(ids) do
+    if known[id] == nil then
+      wanted[#wanted + 1] = id
+    end
+  end
+  local records = many('HMGET', job_key, wanted)
+  for at, id in ipairs(wanted) do
+    known[id] = records[at] and cmsgpack.unpack(records[at]) or false
+  end
+end
+
+-- The entry of a job, or false.
+function entries.get(id)
+  if known[id] == nil then
+    entries.load({ id })
+  end
+  return known[id]
+end
+
+-- Its changes shall be written.
+function entries.change(entry)
+  changed[entry.id] = entry
+end
+
+flushes[#flushes + 1] = function()
+  local records = {}
+  for id, entry in pairs(changed) do
+    records[#records + 1] = id
+    records[#records + 1] = cmsgpack.pack(entry)
+  end
+  many('HSET', job_key, records)
+  for name, list in pairs({ [body_key] = bodies, [held_key] = held_bodies }) do
+    local fields = {}
+    for id, body in pairs(list) do
+      fields[#fields + 1] = id
+      fields[#fields + 1] = body
+    end
+    many('HSET', name, fields)
+  end
+end
+
+-- The job's JSON, as it was when this script began or as it has set it since.
+function entries.body(id)
+  return bodies[id] or call('HGET', body_key, id)
+end
+
+-- A label from an argument: what the rules need of a job. The rest is its body.
+function entries.label(head)
+  return {
+    asset = head[2], book = head[3], media = head[4], lane = head[5], profile = head[6], kind = head[7],
+    dispatch = head[8], fence = head[9], hash = head[10], timeout = head[11], not_before = head[12],
+    retry = head[13],
+  }
+end
+
+-- An entry. state: queued, delayed, claimed. due_at and wait_no belong to a delayed job (wait_no 0: its time has come,
+-- a budget holds it back); claim_no ('' when unclaimed) to timeout_s to a claimed one. stop: 0 no, 1 marked, 2 carried
+-- by a heartbeat, final. retry: the failure type that it repeats, or ''. avoid: the worker that shall not get it while
+-- another can. held: the label that waits for the end of its claim.
+function entries.new(id, label)
+  return {
+    id = id, label = label, held = nil, state = 'queued', due_at = label.not_before, retry = label.retry, avoid = '',
+    wait_no = 0, claim_no = '', worker = '', claimed_at = 0, seen_at = 0, progress_at = 0, timeout_s = 0,
+    progress = 0, stop = 0,
+  }
+end
+
+-- Queued, delayed, or claimed and not marked stop: a silent claim is live until a sweep has dealt with it.
+function entries.live(entry)
+  return entry.state ~= 'claimed' or entry.stop == 0
+end
+
+local function by_dispatch(dispatch)
+  return key('job:dispatch', dispatch)
+end
+
+local function by_pair(label)
+  return key('job:pair', label.media, label.lane)
+end
+
+-- Index a new entry.
+function entries.add(entry, body)
+  local id, label, number = entry.id, entry.label, tick()
+  known[id] = entry
+  bodies[id] = body
+  entries.change(entry)
+  call('ZADD', all_key, number, id)
+  call('ZADD', key('job:asset', label.asset), number, id)
+  call('ZADD', key('job:book', label.book), number, id)
+  call('ZADD', by_dispatch(label.dispatch), number, id)
+  call('ZADD', by_pair(label), number, id)
+end
+
+-- Forget an entry under all its labels.
+function entries.remove(entry)
+  local id, label = entry.id, entry.label
+  known[id], changed[id], bodies[id], held_bodies[id] = false, nil, nil, nil
+  call('HDEL', job_key, id)
+  call('HDEL', body_key, id)
+  call('ZREM', all_key, id)
+  call('ZREM', key('job:asset', label.asset), id)
+  call('ZREM', key('job:book', label.book), id)
+  call('ZREM', by_dispatch(label.dispatch), id)
+  call('ZREM', by_pair(label), id)
+  if entry.held then
+    call('HDEL', held_key, id)
+    call('ZREM', by_dispatch(entry.held.dispatch), id)
+  end
+end
+
+-- The job now belongs to another dispatch (or, with another lane, to another pair).
+function entries.relabel(entry, label, body)
+  local id = entry.id
+  call('ZREM', by_dispatch(entry.label.dispatch), id)
+  call('ZREM', by_pair(entry.label), id)
+  entry.label = label
+  bodies[id] = body
+  entries.change(entry)
+  call('ZADD', by_dispatch(label.dispatch), tick(), id)
+  call('ZADD', by_pair(label), tick(), id)
+end
+
+-- Let a job wait for the end of this entry's claim.
+function entries.hold(entry, label, body)
+  entries.let_go(entry)
+  entry.held = label
+  held_bodies[entry.id] = body
+  call('ZADD', by_dispatch(label.dispatch), 'NX', tick(), entry.id)
+end
+
+-- No job waits for the end of this entry's claim any more. Gives the body of the one that did.
+function entries.let_go(entry)
+  local label, id = entry.held, entry.id
+  if not label then
+    return nil
+  end
+  if label.dispatch ~= entry.label.dispatch then
+    call('ZREM', by_dispatch(label.dispatch), id)
+  end
+  local body = held_bodies[id] or call('HGET', held_key, id)
+  held_bodies[id] = nil
+  call('HDEL', held_key, id)
+  entry.held = nil
+  entries.change(entry)
+  return body
+end
+
+-- The entries of an index's members, the first first.
+local function all_of(ids)
+  entries.load(ids)
+  local found = {}
+  for _, id in ipairs(ids) do
+    if known[id] then
+      found[#found + 1] = known[id]
+    end
+  end
+  return found
+end
+
+-- The entries that carry this label.
+function entries.of_dispatch(dispatch)
+  local ids = call('ZRANGE', by_dispatch(dispatch), 0, -1)
+  return #ids > 0 and all_of(ids) or ids
+end
+
+-- Whether a dispatch has a live job; one that waits for a stopped claim is live. Reads a few at a time: mostly the
+-- first one is.
+function entries.has_live(dispatch)
+  local name, first = by_dispatch(dispatch), 0
+  while true do
+    local ids = call('ZRANGE', name, first, first + 7)
+    for _, entry in ipairs(all_of(ids)) do
+      if
+        (entry.label.dispatch == dispatch and entries.live(entry))
+        or (entry.held and entry.held.dispatch == dispatch)
+      then
+        return true
+      end
+    end
+    if #ids < 8 then
+      return false
+    end
+    first = first + 8
+  end
+end
+
+-- --- selections: {assets, dispatches, book, media, lane}, each narrowing ---
+
+local function set_of(list)
+  if not list then
+    return nil
+  end
+  local found = {}
+  for _, member in ipairs(list) do
+    found[member] = true
+  end
+  return found
+end
+
+local function union(kind, members)
+  local ids, seen = {}, {}
+  for _, member in ipairs(members) do
+    for _, id in ipairs(call('ZRANGE', key(kind, member), 0, -1)) do
+      if not seen[id] then
+        seen[id] = true
+        ids[#ids + 1] = id
+      end
+    end
+  end
+  return ids
+end
+
+-- Up to `limit` ids of an index behind a number, and the number of the last one ('' when there are no more).
+local function page(name, after, limit)
+  local found = call('ZRANGEBYSCORE', name, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+  local ids = {}
+  for at = 1, #found, 2 do
+    ids[#ids + 1] = found[at]
+  end
+  return ids, #ids == limit and found[#found] or ''
+end
+
+local function narrowest(of, after, limit)
+  if of.dispatches then
+    return union('job:dispatch', of.dispatches), ''
+  elseif of.assets then
+    return union('job:asset', of.assets), ''
+  elseif of.book then
+    return page(key('job:book', of.book), after, limit)
+  elseif of.media then
+    return page(key('job:pair', of.media, of.lane), after, limit)
+  end
+  return page(all_key, after, limit)
+end
+
+-- The (entry, label) that a selection names, as two lists, and where the next page begins.
+function entries.select(of, after, limit)
+  local ids, following = narrowest(of, after, limit)
+  local assets, dispatches = set_of(of.assets), set_of(of.dispatches)
+  local found, labels = {}, {}
+  for _, entry in ipairs(all_of(ids)) do
+    for _, label in ipairs({ entry.label, entry.held }) do
+      if
+        (not assets or assets[label.asset])
+        and (not dispatches or dispatches[label.dispatch])
+        and (not of.book or label.book == of.book)
+        and (not of.media or (label.media == of.media and label.lane == of.lane))
+      then
+        found[#found + 1] = entry
+        labels[#labels + 1] = label
+      end
+    end
+  end
+  return found, labels, following
+end
