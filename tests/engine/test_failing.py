@@ -408,3 +408,26 @@ def test_a_broken_part_is_not_taken_over_from_another_book_again_and_again() -> 
         await at_rest(stage)
 
     Stage().run(play)
+
+
+def test_a_shot_whose_picture_is_gone_gets_it_made_again_and_is_not_blamed() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1))
+
+        def fate(claim: Claim, times: int) -> Fate:
+            if claim.job.kind == "shot" and not lost:
+                lost.append(claim.job.inputs[0])
+                del stage.bytes.content[lost[0]]
+            gone = any(one not in stage.bytes.content for one in claim.job.inputs)
+            return Fate(failure=FailureType.TRANSIENT, code=Reason.ARTIFACT_MISSING) if gone else Fate()
+
+        lost: list[str] = []
+        stage.crew.fate = fate
+        async with stage.playing() as engine:
+            done = await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert {row.attempts for row in await rows(stage, "SELECT attempts FROM part")} == {0}
+        assert (await _types(stage))[JournalType.PART_FAILED] == 0
+        await at_rest(stage)
+
+    Stage().run(play)

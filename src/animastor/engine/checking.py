@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
 
 from animastor.engine.gate import Gate
 from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Checker, PartOrder, Storage
 from animastor.media.types import Facts
 from animastor.protocol import AssetId, Uploaded
+
+_BLOCK = 1 << 20
 
 
 class Inspector:
@@ -46,8 +51,35 @@ class Inspector:
                 bad.append((part.artifact, part.suffix))
         return bad
 
+    async def spoiled(self, asset: AssetId, hash_: str) -> list[tuple[str, str]]:
+        """The inputs of a running job that are gone, or are not the bytes that they were. (checksum, suffix)."""
+        actives = await self._storage.active_of([asset])
+        inputs = {
+            one for active in actives for source in active.missing if source.hash == hash_ for one in source.inputs
+        }
+        suffixes = await self._storage.artifact_suffix(inputs)
+        bad: list[tuple[str, str]] = []
+        for checksum in sorted(inputs):
+            suffix = suffixes.get(checksum, "")
+            path = await self._artifacts.path(checksum, suffix)
+            if path is None or await asyncio.to_thread(checksum_of, path) not in (checksum, None):
+                bad.append((checksum, suffix))
+        return bad
+
     async def give_up(self, bad: Sequence[tuple[str, str]]) -> None:
         """Bytes (checksum, suffix) that are of no use to anybody: removed, and made again by whoever needs them."""
         for checksum, suffix in bad:
             await self._artifacts.delete(checksum, suffix)
         await self._storage.bytes_missing([checksum for checksum, _ in bad])
+
+
+def checksum_of(path: Path) -> str | None:
+    """The SHA-256 of a file; None when it cannot be read, which proves nothing."""
+    digest = sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+    except OSError:
+        return None
+    return digest.hexdigest()

@@ -30,7 +30,6 @@ from animastor.engine.reasons import Reason
 from animastor.protocol import MERGE, AssetId, Clock, FailureType, Ticket, Uploaded
 
 CORRUPT_LIMIT = 2  # corrupt bytes are transient so often, then permanent
-BAD_INPUT = "bad_input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +110,8 @@ class Results:
             return await self._successors.hand_back(ticket, code, message)
         if failure is FailureType.ORCHESTRATION:
             self._failing.report([(ticket.asset, f"{code}: {message}")])
-        if ticket.kind == MERGE and code == BAD_INPUT:
-            bad = await self._inspector.undecodable(ticket.asset)
-            if bad:
+        if code in (Reason.BAD_INPUT, Reason.ARTIFACT_MISSING):
+            if bad := await self._unusable(ticket):
                 return await self._withdraw(ticket, bad)
             failure = FailureType.TRANSIENT
         return await self._failures(_Failure(ticket, failure, code, message))
@@ -124,10 +122,16 @@ class Results:
         await self._failures(_Failure(ticket, failure, Reason.CORRUPT_ARTIFACT, wrong))
         return Reason.CORRUPT_ARTIFACT
 
-    async def _withdraw(self, ticket: Ticket, bad: Sequence[tuple[str, str]]) -> Reason:
-        """Parts that do not decode here either are made again; the merge that found them is over, uncounted.
+    async def _unusable(self, ticket: Ticket) -> Sequence[tuple[str, str]]:
+        """What a job has rightly called bad: a merge's parts that do not decode here, another's spoiled inputs."""
+        if ticket.kind == MERGE:
+            return await self._inspector.undecodable(ticket.asset)
+        return await self._inspector.spoiled(ticket.asset, ticket.input_hash)
 
-        Their bytes are given up everywhere: else the same ones would be taken over again from another asset.
+    async def _withdraw(self, ticket: Ticket, bad: Sequence[tuple[str, str]]) -> Reason:
+        """What is of no use here either is made again; the job that found it is over, uncounted.
+
+        The bytes are given up everywhere: else the same ones would be taken over again from another asset.
         """
         await self._storage.withdraw(ticket.asset, [checksum for checksum, _ in bad])
         await self._inspector.give_up(bad)

@@ -7,10 +7,9 @@ for seconds begin at a random place each time: so all bytes are looked at sooner
 from __future__ import annotations
 
 import asyncio
-from hashlib import sha256
-from pathlib import Path
 from random import Random
 
+from animastor.engine.checking import checksum_of
 from animastor.engine.observing import Observer
 from animastor.engine.ports import ArtifactStore, Storage
 from animastor.engine.reasons import Reason
@@ -20,7 +19,6 @@ RATE = 20e6  # bytes a second (CONTRACT 11)
 AT_ONCE_S = 1.0  # the allowance of the first look, which comes right at the start
 MOST_S = 60.0  # allowance that has not been used is not saved up beyond this
 PAGE = 50
-_BLOCK = 1 << 20
 
 
 class Verification:
@@ -65,7 +63,7 @@ class Verification:
     async def _is_whole(self, checksum: str, suffix: str) -> bool:
         """Whether the bytes are right. Those that are missing are somebody else's to find."""
         path = await self._artifacts.path(checksum, suffix)
-        if path is None or await asyncio.to_thread(_checksum, path) in (checksum, None):
+        if path is None or await asyncio.to_thread(checksum_of, path) in (checksum, None):
             return True
         await self._artifacts.delete(checksum, suffix)
         return False
@@ -76,15 +74,3 @@ class Verification:
         assets = await self._storage.bytes_missing(damaged)
         await self._observer.recovered(Reason.CORRUPT_ARTIFACT, artifacts=len(damaged), assets=assets)
         return assets
-
-
-def _checksum(path: Path) -> str | None:
-    """The SHA-256 of a file; None when it cannot be read, which proves nothing."""
-    digest = sha256()
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-    except OSError:
-        return None
-    return digest.hexdigest()
