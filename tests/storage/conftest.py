@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
-from world import REGISTRY, Driver, Time
+from world import REGISTRY, Driver, Time, migrated, migrated_file
 
 from animastor.storage import versions
-from animastor.storage.database import Database, InPlaceDatabase, SqliteDatabase
+from animastor.storage.database import Database, SqliteDatabase
 from animastor.storage.postgres import PostgresDatabase
 from animastor.storage.sql import SqlStorage, open_storage
 
@@ -85,8 +85,9 @@ async def database(request: pytest.FixtureRequest, time: Time, tmp_path: Path) -
     """An empty database of each kind."""
     made: Database
     if request.param == "in_place":
-        made = InPlaceDatabase(time)
+        made = migrated(time)
     elif request.param == "threads":
+        migrated_file(tmp_path / "home.db")
         made = SqliteDatabase(tmp_path / "home.db", time)
     else:
         made = PostgresDatabase(request.getfixturevalue("postgres_url"))

@@ -62,7 +62,7 @@ async def test_overlapping_batches_in_any_order_never_deadlock(
         await driver.save(with_text(large_book(120, name="tale"), f"tale{random.randrange(120)}-0", "other"))
 
     jobs: list[Awaitable[None]] = []
-    for _ in range(25):
+    for _ in range(12):
         some = random.sample(works, 40)
         jobs += [results(list(some)), failures(list(some)), back(random.sample(works, 10)), replanned()]
     jobs += [edited(), edited()]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import Connection, text
-from world import REGISTRY, Driver, Time, book, chapter, scene, unit
+from world import REGISTRY, Driver, Time, book, chapter, migrated, scene, unit
 
 from animastor.protocol import Pair
-from animastor.storage import active, artifacts, due, ends, progress, reuse, sweeping, versions, waits
-from animastor.storage.database import Database, InPlaceDatabase
+from animastor.storage import active, artifacts, due, ends, progress, reuse, sweeping, waits
+from animastor.storage.database import Database
 from animastor.storage.rows import Statement
 from animastor.storage.sql import SqlStorage
 
@@ -124,15 +124,13 @@ async def test_the_walks_go_through_their_index_and_never_scan_the_table(
 
 
 def test_the_walk_compares_all_columns_of_its_order_on_sqlite() -> None:
-    database = InPlaceDatabase(Time())
-    database.run(versions.migrate)
+    database = migrated(Time())
     assert "(rank,reading_order)>(?,?)" in database.run(_plan, due.DUE_WALK, DUE)
 
 
 def test_the_walk_costs_as_much_as_it_returns_however_much_is_due() -> None:
     """Counted in steps of SQLite's machine, so that a busy computer does not matter."""
-    database = InPlaceDatabase(Time())
-    database.run(versions.migrate)
+    database = migrated(Time())
     steps = {}
     for books, count in ((20, 2_000), (200, 40_000)):
         database.run(lambda held: held.execute(text("DELETE FROM asset")) and None)
@@ -168,8 +166,7 @@ PARTIAL = [
 
 @pytest.mark.parametrize(("statement", "given", "index"), PARTIAL)
 def test_what_is_rare_is_found_by_its_own_index(statement: Statement, given: dict[str, object], index: str) -> None:
-    database = InPlaceDatabase(Time())
-    database.run(versions.migrate)
+    database = migrated(Time())
     plan = database.run(_plan, statement, given)
     assert index in plan, plan
     assert "SCAN asset\n" not in plan, plan

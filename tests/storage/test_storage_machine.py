@@ -10,14 +10,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from sqlalchemy import Connection, text
-from world import ALL, REGISTRY, Driver, Time, Work, book, chapter, scene, unit
+from world import ALL, REGISTRY, Driver, Time, Work, book, chapter, migrated, scene, unit
 
 from animastor.books.model import Book
 from animastor.engine.ports import RollBack, Scope, ScopeKind
 from animastor.engine.reasons import Reason
 from animastor.engine.states import RequestState, State, may_move
 from animastor.protocol import FailureType
-from animastor.storage.database import InPlaceDatabase
 from animastor.storage.sql import SqlStorage, open_storage
 
 T = TypeVar("T")
@@ -33,7 +32,7 @@ class Lives(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.time = Time()
-        self.database = InPlaceDatabase(self.time)
+        self.database = migrated(self.time)
         self.storage: SqlStorage
         self.works: list[Work] = []
         self.texts = dict.fromkeys(("a1", "a2", "b1"), "one")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from animastor.books.codec import scene_from_json
@@ -40,6 +44,8 @@ from animastor.media.types import (
     Waiting,
 )
 from animastor.protocol import MERGE, AssetId, BookKey, DispatchId, FailureType, Pair, Uploaded
+from animastor.storage import versions
+from animastor.storage.database import InPlaceDatabase
 from animastor.storage.sql import SqlStorage
 
 LANE = "system"
@@ -186,6 +192,35 @@ def uploaded(source: JobSource, salt: str = "") -> Uploaded:
     return Uploaded(sha256(f"{source.hash}{salt}".encode()).hexdigest(), 100, ".bin", Facts(duration=1.0, codec="x"))
 
 
+@cache
+def _template() -> sqlite3.Connection:
+    """A migrated empty database; copying it is quicker than migrating again."""
+    database = InPlaceDatabase(Time())
+    database.run(versions.migrate)
+    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    raw = database._connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    raw.backup(copy)
+    database._connection.close()
+    database._engine.dispose()
+    return copy
+
+
+def migrated(time: Time) -> InPlaceDatabase:
+    """A migrated empty database in place."""
+    database = InPlaceDatabase(time)
+    raw = database._connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    _template().backup(raw)
+    return database
+
+
+def migrated_file(path: Path) -> None:
+    """A migrated empty database in a file."""
+    with closing(sqlite3.connect(path)) as raw:
+        _template().backup(raw)
+
+
 @dataclass
 class Work:
     """An asset in work: its dispatch, and the jobs that are missing."""
@@ -316,7 +351,8 @@ class Driver:
                 started += len(works)
                 moved += len(works)
             await self.storage.mark_released(await self.storage.unreleased(1000))
-            if not moved and not any([(await self.plan_due(name))[1] for name in media]):
+            due = [(await self.plan_due(name))[1] for name in media]
+            if not moved and not any(due) and not await self.storage.unplanned(1):
                 await self.storage.finish_requests()
                 return started
 
