@@ -28,6 +28,7 @@ from animastor.protocol import Clock, Hub, Worker
 from animastor.room import Room, WatchedRunner, WatchedStore
 from animastor.storage.folder import FolderStore
 from animastor.storage.sql import SqlStorage, open_home
+from animastor.tuning import tune
 from animastor.workers.backends import Backends, cpu_backends
 from animastor.workers.checking import ChildChecker
 from animastor.workers.children import Children
@@ -149,6 +150,7 @@ async def driving(opened: Reading, report: Callable[[Alarm], None]) -> AsyncIter
 
     Raises what the engine raises at its start, and `OSError` when the work folder cannot be made.
     """
+    tune()
     settings, clock, registry = opened.settings, opened.clock, opened.registry
     instance = secrets.token_hex(8)
     async with AsyncExitStack() as stack:

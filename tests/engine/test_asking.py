@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from itertools import pairwise
 
+import orjson
 import pytest
 from invariants import always, at_rest, rows
 from stage import Fate, Stage
 from toys import plain_book
 
 from animastor.engine.errors import EngineError, UnknownMediaError
-from animastor.engine.holder import Holder, event_from_json, make_message, opened_from_json
+from animastor.engine.holder import Holder, UnknownCommandError, event_from_json
+from animastor.engine.home import Message
 from animastor.engine.ports import NewRequest, Scope, ScopeKind, Selection
 from animastor.engine.reasons import Reason
 from animastor.engine.requests import RequestEvent
@@ -152,18 +155,27 @@ def test_the_time_left_is_right_within_half_after_a_fifth_of_a_run() -> None:
     Stage().run(play)
 
 
-def test_a_handed_over_request_is_opened_and_its_progress_told() -> None:
+def test_what_is_told_of_a_request_crosses_to_another_process_unchanged() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=2))
-        new = NewRequest(key, Scope(ScopeKind.FROM_SCENE, "ch-1", "sc-1"), ("voice",), "handed-over")
         async with stage.playing() as engine:
-            answers = [answer async for answer in Holder(engine.requests).answer(make_message(new))]
-        opened = opened_from_json(answers[0]["opened"])
-        assert opened.request.scope == new.scope
-        last = event_from_json(answers[-1]["event"])
-        assert last.ended
-        assert last.progress.request.state is RequestState.DONE
-        assert last.progress == await stage.storage.progress(opened.request.request_id)
+            opened = await stage.ask(engine, key, ("voice",), scope=Scope(ScopeKind.FROM_SCENE, "ch-1", "sc-1"))
+            told = [event async for event in engine.requests.events(opened.request.request_id, {})]
+        assert [event_from_json(orjson.loads(orjson.dumps(event))) for event in told] == told
+        assert told[-1].ended
+
+    Stage().run(play)
+
+
+def test_a_holder_answers_what_it_knows_and_refuses_the_rest() -> None:
+    async def play(stage: Stage) -> None:
+        async def echo(message: Message) -> AsyncGenerator[Message, None]:
+            yield message
+
+        holder = Holder({"echo": echo})
+        assert [answer async for answer in holder.answer({"command": "echo"})] == [{"command": "echo"}]
+        with pytest.raises(UnknownCommandError, match="does not know the command 'make'"):
+            await anext(holder.answer({"command": "make"}))
 
     Stage().run(play)
 

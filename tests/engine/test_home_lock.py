@@ -12,7 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from animastor.engine.home import HolderGoneError, HolderRefusedError, HomeLock, HomeServer, Message, ask
+from animastor.engine.home import (
+    ADDRESS,
+    SOCKET,
+    HolderGoneError,
+    HolderRefusedError,
+    HomeLock,
+    HomeServer,
+    Message,
+    address_of,
+    ask,
+)
 
 HOLD = """
 import sys, time
@@ -160,3 +170,30 @@ async def test_a_large_message_arrives_whole(home: Path) -> None:
     home.mkdir()
     async with HomeServer(home, size):
         assert [answer async for answer in ask(home, {"text": "x" * 200_000})] == [{"size": 200_000}]
+
+
+async def test_a_holder_that_dies_in_the_middle_of_an_answer_is_gone(home: Path) -> None:
+    home.mkdir()
+
+    async def half(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(b'{"answer": {"number": 1}}\n{"answer": {"num')
+        writer.close()
+
+    address = home / SOCKET
+    async with await asyncio.start_unix_server(half, address):
+        (home / ADDRESS).write_bytes(os.fsencode(address))
+        answers = ask(home, {"to": 3})
+        assert await anext(answers) == {"number": 1}
+        with pytest.raises(HolderGoneError):
+            await anext(answers)
+
+
+async def test_what_is_no_message_ends_the_call_and_nothing_else(home: Path) -> None:
+    home.mkdir()
+    async with HomeServer(home, _count):
+        reader, writer = await asyncio.open_unix_connection(address_of(home))
+        writer.write(b"hello\n")
+        assert await reader.read() == b""
+        writer.close()
+        assert [answer["number"] async for answer in ask(home, {"to": 1})] == [0]

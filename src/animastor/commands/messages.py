@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import orjson
@@ -39,8 +39,3 @@ def result(**fields: Any) -> Message:
 def failed(error: CommandError) -> Message:
     """The other end."""
     return {"failed": {"code": int(error.exit_code), "reason": error.reason, "message": error.message}}
-
-
-def is_end(message: Mapping[str, Any]) -> bool:
-    """Whether nothing follows."""
-    return "result" in message or "failed" in message

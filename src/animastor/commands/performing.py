@@ -71,7 +71,7 @@ async def _drive(settings: Settings, message: Message, display: Display, new: Ne
 
 async def _serve(drive: Driving, message: Message, display: Display) -> Message:
     """Do the errand, and whatever others ask for meanwhile."""
-    holder = Holder(drive.engine.requests, errands(drive))
+    holder = Holder(errands(drive))
     async with HomeServer(drive.reading.settings.home, holder.answer) as server:
         result = await _unless_failed(drive, _shown(holder.answer(message), display))
         if not server.quiet:

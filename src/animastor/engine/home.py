@@ -135,7 +135,7 @@ class HomeServer:
         self._calls.add(call)
         self._quiet.clear()
         try:
-            with suppress(OSError, asyncio.CancelledError):
+            with suppress(OSError, ValueError, asyncio.CancelledError):  # ValueError: what was said is no message
                 await self._converse(reader, writer)
         finally:
             writer.close()
@@ -187,7 +187,7 @@ async def ask(home: Path, message: Message) -> AsyncIterator[Message]:
         raise HolderGoneError(home) from error
     try:
         await _send(writer, message)
-        while line := await reader.readline():
+        while (line := await reader.readline()).endswith(b"\n"):  # else the holder died in the middle of a line
             said = orjson.loads(line)
             if "error" in said:
                 raise HolderRefusedError(said["error"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from animastor.storage.rows import Statement, fetch, now, run, scalar
+from animastor.storage.rows import Statement, fetch, run, scalar
 
 _RAISE = Statement(
     "raise_number", "Takes the next numbers of a name.",
@@ -37,8 +37,3 @@ def ticket_keys(connection: Connection) -> dict[str, tuple[bytes, float]]:
 def add_ticket_key(connection: Connection, key_id: str, secret: bytes) -> None:
     """Keep a key."""
     run(connection, _ADD_KEY, id=key_id, secret=secret.hex()).close()
-
-
-def database_time(connection: Connection) -> float:
-    """What time it is for the database."""
-    return now(connection)

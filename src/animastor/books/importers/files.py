@@ -21,7 +21,6 @@ READ_LIMIT = 512 * 2**20  # bytes read from one source
 TEXT_LIMIT = 64 * 2**20  # bytes of a text file; the longest novels have 6 MB
 RATIO_LIMIT = 200  # unpacked to packed; text reaches 10, a zip bomb 1000
 RATIO_FROM = 2**20  # bytes; smaller files may be packed as well as they like
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError)
 
 
 class Files(Protocol):
