@@ -14,7 +14,8 @@ from animastor.engine.states import State
 from animastor.storage import journal
 from animastor.storage.coverage import CARRIED
 from animastor.storage.locking import lock_assets
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, run
+from animastor.storage.whole import Gathering, changed, gather
 
 _BEGIN = Statement(
     "begin",
@@ -24,15 +25,15 @@ _BEGIN = Statement(
     FROM {{begins}} AS b
     WHERE asset.id = b.asset AND asset.state = {{PENDING}} AND asset.waits = 0
       AND asset.plan_seq = b.seq AND asset.planned_seq = b.seq AND asset.wanted_hash <> '' AND {CARRIED}
-    RETURNING asset.id, asset.fence, asset.dispatch_id, asset.request_id
+    RETURNING asset.id
     """,
     begins={"asset": int, "dispatch": str, "seq": int},
 )
-_BEGUN_BEFORE = Statement(
-    "begun_before",
-    "Those of a batch that had begun already: the call is a repetition.",
+_BEGUN = Gathering(
+    "begun",
+    "Those of a batch that have begun: just now, or before, when the call is a repetition.",
     """
-    SELECT a.id, a.fence, a.dispatch_id FROM {begins} AS b
+    SELECT a.id, a.fence, a.dispatch_id, a.request_id FROM {begins} AS b
     JOIN asset a ON a.id = b.asset AND a.state = {GENERATING} AND a.dispatch_id = b.dispatch
     """,
     begins={"asset": int, "dispatch": str, "seq": int},
@@ -52,15 +53,15 @@ def begin(connection: Connection, begins: Sequence[Begin]) -> list[Begun]:
     """Begin dispatches. One that fails the condition never was a dispatch: no row, no outcome."""
     lock_assets(connection, (one.asset for one in begins))
     rows = {one.asset: (one.asset, one.dispatch_id, one.plan_seq) for one in begins}
-    begun = fetch(connection, _BEGIN, begins=list(rows.values()))
+    given = list(rows.values())
+    new = frozenset(changed(connection, _BEGIN, list(rows), begins=given)) if given else frozenset()
+    begun = gather(connection, _BEGUN, begins=given) if given else ()
     fences = {(row.id, row.dispatch_id): row.fence for row in begun}
-    if begun:
-        dispatches = [(row.id, row.fence, row.dispatch_id, row.request_id) for row in begun]
+    if new:
+        dispatches = [(row.id, row.fence, row.dispatch_id, row.request_id) for row in begun if row.id in new]
         run(connection, _DISPATCH, dispatches=dispatches).close()
-        members = [(row.id, row.dispatch_id, "") for row in begun]
+        members = [(row.id, row.dispatch_id, "") for row in begun if row.id in new]
         journal.record(connection, JournalType.DISPATCHED, State.GENERATING, "", members)
-    if rest := [row for asset, row in rows.items() if (asset, row[1]) not in fences]:
-        fences |= {(row.id, row.dispatch_id): row.fence for row in fetch(connection, _BEGUN_BEFORE, begins=rest)}
     return [
         Begun(one.asset, one.dispatch_id, True, fences[one.asset, one.dispatch_id])
         if (one.asset, one.dispatch_id) in fences

@@ -10,6 +10,7 @@ from animastor.engine.ports import Ended
 from animastor.engine.states import Outcome
 from animastor.protocol import AssetId, DispatchId
 from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.whole import changed
 
 _END = Statement(
     "end_dispatches",
@@ -58,8 +59,9 @@ End = tuple[int, str, str]  # asset, dispatch, reason
 def end(connection: Connection, outcome: Outcome, ends: Iterable[End]) -> dict[int, Ended]:
     """End dispatches; by asset those that had no outcome yet. Raises `ValueError` for any other word than the three."""
     word = Outcome(outcome).value
-    rows = fetch(connection, _END, outcome=word, ends=[one for one in ends if one[1]])
-    return {row.asset: Ended(AssetId(row.asset), DispatchId(row.id)) for row in rows}
+    given = [one for one in ends if one[1]]
+    rows = changed(connection, _END, [one[:2] for one in given], outcome=word, ends=given) if given else ()
+    return {asset: Ended(AssetId(asset), DispatchId(dispatch)) for asset, dispatch in rows}
 
 
 def unreleased(connection: Connection, limit: int) -> list[Ended]:

@@ -22,6 +22,7 @@ from animastor.storage.coverage import COVERED_BY, EXCLUDED, in_scope
 from animastor.storage.locking import lock_request, lock_scenes_of
 from animastor.storage.rollback import forget_attempts
 from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.whole import Gathering, changed, gather
 
 CHUNK = 1000  # the most assets of one transaction
 
@@ -30,7 +31,7 @@ _CURSOR = Statement(
     "Where entering stands.",
     "SELECT r.state, r.cursor_order, r.cursor_asset FROM request r WHERE r.id = :id",
 )
-_CHUNK = Statement(
+_CHUNK = Gathering(
     "enter_chunk",
     "The next assets of a request's scope, in reading order.",
     f"""
@@ -105,7 +106,7 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
     if cursor.state != RequestState.PREPARING:
         return Entered(0, True, RequestState(cursor.state))
     size = min(limit, CHUNK)
-    rows = fetch(
+    rows = gather(
         connection, _CHUNK, id=request_id, after_order=cursor.cursor_order, after_asset=cursor.cursor_asset, limit=size
     )
     entered = _enter_rows(connection, registry, request_id, rows) if rows else 0
@@ -120,7 +121,7 @@ def _enter_rows(connection: Connection, registry: Registry, request_id: int, row
     lock_scenes_of(connection, (row.id for row in rows))
     by_id = {row.id: row for row in rows}
     resting = sorted(row.id for row in rows if _may_enter(row, request_id))
-    entered = [row.id for row in fetch(connection, _ENTER, assets=resting)] if resting else []
+    entered = changed(connection, _ENTER, resting, assets=resting) if resting else []
     _name_busy(connection, request_id, [row for row in rows if row.state in (State.PENDING, State.GENERATING)])
     if entered:
         _settle_entered(connection, registry, [by_id[asset] for asset in entered])

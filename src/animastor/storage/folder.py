@@ -176,6 +176,8 @@ def _digest(path: Path) -> tuple[str, int]:
         while block := os.read(file, _BLOCK):
             digest.update(block)
             size += len(block)
+            if len(block) < _BLOCK:
+                break  # a file gives less than was asked for only at its end
     finally:
         os.close(file)
     return digest.hexdigest(), size

@@ -16,8 +16,9 @@ from animastor.media.registry import Registry
 from animastor.media.types import Dependency, Previous
 from animastor.protocol import MERGE
 from animastor.storage.rows import STATES, Statement, fetch
+from animastor.storage.whole import Gathering, gather
 
-_ROWS = Statement(
+_ROWS = Gathering(
     "plan_rows",
     "Assets with their scenes; whether takes were ever raised in their book.",
     """
@@ -90,7 +91,7 @@ class _Sibling:
 
 def plan_rows(connection: Connection, registry: Registry, assets: Sequence[int]) -> list[PlanRow]:
     """The assets in the given order, each with what its plan reads; those that are gone are left out."""
-    found = {row.id: row for row in fetch(connection, _ROWS, assets=assets)}
+    found = {row.id: row for row in gather(connection, _ROWS, assets=assets)}
     rows = [found[asset] for asset in assets if asset in found]
     scenes = {row.scene_key: orjson.loads(row.content) for row in rows}
     needs = {media: _needs(registry, media) for media in {row.media for row in rows}}

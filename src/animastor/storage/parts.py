@@ -17,6 +17,7 @@ from animastor.engine.states import PartState
 from animastor.media.types import Facts, MadePart, PartPlan
 from animastor.protocol import MERGE, AssetId, FailureType
 from animastor.storage.rows import Statement, fetch
+from animastor.storage.whole import Gathering, gather
 
 _SOURCES = Statement(
     "part_sources",
@@ -30,7 +31,7 @@ _SOURCES = Statement(
     """,
     assets={"asset": int},
 )
-_MADE = Statement(
+_MADE = Gathering(
     "parts_made",
     "All wanted parts of assets, merges included.",
     """
@@ -199,7 +200,7 @@ def _plan(row: Any, units: Iterable[str]) -> PartPlan:
 def made_assets(connection: Connection, assets: Iterable[int]) -> Mapping[int, MadeAsset]:
     """Each asset with its wanted parts, as far as they are."""
     found: dict[int, MadeAsset] = defaultdict(MadeAsset)
-    for row in fetch(connection, _MADE, assets=sorted(assets)):
+    for row in gather(connection, _MADE, assets=sorted(assets)):
         found[row.asset].add(row)
     return found
 

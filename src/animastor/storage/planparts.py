@@ -12,7 +12,7 @@ from animastor.engine.ports import JobSource, PartRow, StorePlan
 from animastor.engine.states import PartState
 from animastor.storage import reuse
 from animastor.storage.parts import places_of, retry_of
-from animastor.storage.rows import Statement, fetch, write_each
+from animastor.storage.rows import Statement, fetch, run
 
 _PARTS = Statement(
     "store_parts",
@@ -89,7 +89,8 @@ def write_parts(
 ) -> tuple[HeldParts, frozenset[tuple[int, str]]]:
     """Write the parts of (plan, workspace, whether it replaces a plan); what is held of them, and what was reused."""
     rows = [row for plan, workspace, _ in plans for row in _part_rows(plan, workspace)]
-    write_each(connection, _PARTS, rows)
+    if rows:
+        run(connection, _PARTS, parts=rows).close()
     held: dict[tuple[int, str], Held] = {
         (plan.asset, part.hash): _NEW for plan, _, replaces in plans if not replaces for part in _wanted(plan)
     }

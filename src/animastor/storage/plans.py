@@ -26,8 +26,9 @@ from animastor.storage.ready import Finishing, finish
 from animastor.storage.rows import STATES, Statement, fetch
 from animastor.storage.tally import Tally, drop_tally, write_tally
 from animastor.storage.waiting import Reopening, StepBack, reopen, step_back
+from animastor.storage.whole import Gathering, changed, gather
 
-_BEFORE = Statement(
+_BEFORE = Gathering(
     "plan_before",
     "Assets as they are before their plans are stored.",
     """
@@ -106,7 +107,7 @@ class _Item:
 def store_plans(connection: Connection, registry: Registry, plans: Sequence[StorePlan]) -> list[PlanStored]:
     """Store plans and move their assets accordingly; the n-th answer belongs to the n-th plan."""
     lock_assets(connection, (plan.asset for plan in plans))
-    before = {row.id: row for row in fetch(connection, _BEFORE, assets=sorted({plan.asset for plan in plans}))}
+    before = {row.id: row for row in gather(connection, _BEFORE, assets=sorted({plan.asset for plan in plans}))}
     stored = _store(connection, registry, [(plan, before[plan.asset]) for plan in plans if plan.asset in before])
     items = [
         _Item(plan, before[plan.asset], STATES[before[plan.asset].state]) for plan in plans if plan.asset in stored
@@ -122,7 +123,7 @@ def _store(connection: Connection, registry: Registry, plans: Sequence[tuple[Sto
         (plan.asset, plan.plan_seq, plan.wanted_hash if not plan.waiting_on else "", *_waiting(registry, row, plan))
         for plan, row in plans
     ]
-    return {row.id for row in fetch(connection, _STORE, plans=rows)} if rows else set()
+    return set(changed(connection, _STORE, [row[0] for row in rows], plans=rows)) if rows else set()
 
 
 def _waiting(registry: Registry, row: Any, plan: StorePlan) -> tuple[int, str]:

@@ -15,7 +15,8 @@ from animastor.engine.states import Outcome, State
 from animastor.media.registry import Registry
 from animastor.storage import dependants, ends, journal
 from animastor.storage.parts import MadeAsset, made_assets
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, run
+from animastor.storage.whole import changed
 
 _COMPLETE = Statement(
     "complete",
@@ -108,12 +109,12 @@ def _sum(made: MadeAsset) -> str:
 
 def _complete(connection: Connection, whole: Iterable[Finishing], sums: dict[int, str]) -> frozenset[int]:
     rows = [(one.asset, one.dispatch_id, one.fence, one.wanted_hash, sums[one.asset]) for one in whole]
-    return frozenset(row.id for row in fetch(connection, _COMPLETE, rows=rows)) if rows else frozenset()
+    return frozenset(changed(connection, _COMPLETE, [row[0] for row in rows], rows=rows)) if rows else frozenset()
 
 
 def _restore(connection: Connection, whole: Iterable[Finishing], sums: dict[int, str]) -> frozenset[int]:
     rows = [(one.asset, int(one.state), one.wanted_hash, sums[one.asset]) for one in whole]
-    return frozenset(row.id for row in fetch(connection, _RESTORE, rows=rows)) if rows else frozenset()
+    return frozenset(changed(connection, _RESTORE, [row[0] for row in rows], rows=rows)) if rows else frozenset()
 
 
 def _journal(connection: Connection, done: Iterable[Finishing]) -> None:

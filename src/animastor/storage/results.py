@@ -23,10 +23,11 @@ from animastor.storage.failed import fail
 from animastor.storage.locking import lock_assets
 from animastor.storage.parts import missing_sources
 from animastor.storage.ready import Finishing, finish
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, run
 from animastor.storage.tally import refresh_tally
+from animastor.storage.whole import Gathering, changed, gather
 
-_READ = Statement(
+_READ = Gathering(
     "results_read",
     "The parts that results are for, with their assets.",
     """
@@ -61,7 +62,7 @@ _ACCEPT = Statement(
     """,
     rows={"of_asset": int, "of_hash": str, "sum": str, "known": str, "claim": int},
 )
-_OPEN_PARTS = Statement(
+_OPEN_PARTS = Gathering(
     "open_parts",
     "How many wanted parts of some assets are not there, and how many were given up; merges counted apart.",
     """
@@ -77,10 +78,12 @@ _OPEN_PARTS = Statement(
 )
 _LOOK_AGAIN = Statement(
     "look_again",
-    "An asset that rests has got what it wanted: its plan is looked at again, and may restore it.",
+    "An asset that rests has got what it wanted: its plan is looked at again, and may restore it. What is just about to"
+    " begin does so with what is missing now.",
     """
     UPDATE asset SET plan_seq = plan_seq + 1 FROM {assets} AS one
-    WHERE asset.id = one.asset AND asset.state IN ({DIRTY}, {FAILED}) AND asset.planned_seq = asset.plan_seq
+    WHERE asset.id = one.asset AND asset.state IN ({PENDING}, {DIRTY}, {FAILED})
+      AND asset.planned_seq = asset.plan_seq
     """,
     assets={"asset": int},
 )
@@ -114,7 +117,7 @@ def accept(connection: Connection, registry: Registry, results: Sequence[PartRes
     first: dict[tuple[int, str], PartResult] = {}
     for one in results:
         first.setdefault((one.asset, one.hash), one)
-    batch = _Batch({(row.asset, row.hash): row for row in fetch(connection, _READ, keys=sorted(first))})
+    batch = _Batch({(row.asset, row.hash): row for row in gather(connection, _READ, keys=sorted(first))})
     _take_in(connection, batch, first)
     _derive(connection, registry, batch)
     return [_answer(batch, one, repeated=first[one.asset, one.hash] is not one) for one in results]
@@ -144,7 +147,7 @@ def _use(connection: Connection, files: dict[str, tuple[str, int]]) -> set[str]:
     if not files:
         return set()
     rows = [(checksum, *rest) for checksum, rest in sorted(files.items())]
-    return {row.checksum for row in fetch(connection, _ARTIFACTS, files=rows)}
+    return set(changed(connection, _ARTIFACTS, [row[0] for row in rows], files=rows))
 
 
 def _reason(row: Any, result: PartResult, *, new: bool, taken: bool) -> Reason:
@@ -175,7 +178,7 @@ def _derive(connection: Connection, registry: Registry, batch: _Batch) -> None:
     """What the parts that are there now mean for each touched asset."""
     if not batch.touched:
         return
-    counts = {row.asset: row for row in fetch(connection, _OPEN_PARTS, assets=sorted(batch.touched), merge=MERGE)}
+    counts = {row.asset: row for row in gather(connection, _OPEN_PARTS, assets=sorted(batch.touched), merge=MERGE)}
     whole: list[_Touched] = []
     merging: list[int] = []
     stuck: list[_Touched] = []
@@ -192,10 +195,15 @@ def _derive(connection: Connection, registry: Registry, batch: _Batch) -> None:
     _finish(connection, registry, whole)
     _fail(connection, registry, stuck)
     _merges(connection, batch, merging)
-    resting = [one.row.asset for one in (*whole, *(batch.touched[asset] for asset in merging)) if not one.running]
+    _look_again(connection, batch, [*(one.row.asset for one in whole), *merging])
+    refresh_tally(connection, ((one.row.book_key, one.row.media, asset) for asset, one in batch.touched.items()))
+
+
+def _look_again(connection: Connection, batch: _Batch, complete: Iterable[int]) -> None:
+    resting = {asset for asset in complete if not batch.touched[asset].running}
+    resting |= {asset for asset, one in batch.touched.items() if one.row.asset_state == State.PENDING}
     if resting:
         run(connection, _LOOK_AGAIN, assets=sorted(resting)).close()
-    refresh_tally(connection, ((one.row.book_key, one.row.media, asset) for asset, one in batch.touched.items()))
 
 
 def _finish(connection: Connection, registry: Registry, whole: Iterable[_Touched]) -> None:

@@ -60,6 +60,7 @@ class Statement:
         self._rendered: dict[str, tuple[TextClause, bool]] = {}
         self._each: str | None = None
         self._shape: Callable[[Any], Any] | None = None
+        self._silent: str | None = None
 
     def on(self, dialect: str) -> tuple[TextClause, bool]:
         """The statement for a database, and whether it needs the time as a parameter."""
@@ -82,13 +83,24 @@ class Statement:
     def named(self, rows: Sequence[Any], description: Sequence[Sequence[Any]]) -> list[Any]:
         """Plain rows of a driver as tuples with names. Columns keep their names for ever."""
         if self._shape is None:
-            kind = namedtuple("Row", [column[0] for column in description], rename=True)  # type: ignore[misc]  # made at run time
-            self._shape = partial(tuple.__new__, kind)
+            self._shape = shape_of([column[0] for column in description])
         return list(map(self._shape, rows))
+
+    def silent(self) -> str:
+        """The statement on SQLite without its RETURNING."""
+        if self._silent is None:
+            sql = self.text_for(SQLITE)
+            self._silent = sql[: sql.rindex("RETURNING")]
+        return self._silent
 
     def text_for(self, dialect: str) -> str:
         """The rendered text, for plans and for people."""
         return self.on(dialect)[0].text
+
+
+def shape_of(names: Sequence[str]) -> Callable[[Any], Any]:
+    """What makes a tuple with these names of a sequence of values."""
+    return partial(tuple.__new__, namedtuple("Row", names, rename=True))
 
 
 def _source(name: str, columns: Columns, dialect: str) -> str:
@@ -129,22 +141,29 @@ def run(connection: Connection, statement: Statement, **values: object) -> Curso
     On SQLite the driver is called without anything in between: a statement of a batch then costs a third.
     """
     dialect = connection.dialect.name
-    clause, needs_now = statement.on(dialect)
+    parameters = given(connection, statement, values)
+    clause, _ = statement.on(dialect)
+    if dialect == SQLITE:
+        return driver(connection).execute(clause.text, parameters)
+    return connection.execute(clause, parameters)
+
+
+def given(connection: Connection, statement: Statement, values: dict[str, object]) -> dict[str, object]:
+    """The parameters of a statement: batches encoded, the time added where it needs one."""
     for name in statement.sources:
         batch = values[name]
         assert isinstance(batch, Iterable), f"{statement.name}: {name} is a batch"
         values[name] = encode(batch)
-    if needs_now:
+    if statement.on(connection.dialect.name)[1]:
         values["now"] = connection.info["now"]
-    if dialect == SQLITE:
-        return _driver(connection).execute(clause.text, values)
-    return connection.execute(clause, values)
+    return values
 
 
-def _driver(connection: Connection) -> sqlite3.Connection:
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection), "the connection is open, and SQLite's"
-    return driver
+def driver(connection: Connection) -> sqlite3.Connection:
+    """SQLite's own connection."""
+    held = connection.connection.driver_connection
+    assert isinstance(held, sqlite3.Connection), "the connection is open, and SQLite's"
+    return held
 
 
 def write_each(connection: Connection, statement: Statement, batch: Sequence[Sequence[object]]) -> None:
@@ -156,7 +175,7 @@ def write_each(connection: Connection, statement: Statement, batch: Sequence[Seq
     if connection.dialect.name != SQLITE:
         run(connection, statement, **dict.fromkeys(statement.sources, batch)).close()
         return
-    _driver(connection).executemany(statement.each(), batch)
+    driver(connection).executemany(statement.each(), batch)
 
 
 def fetch(connection: Connection, statement: Statement, **values: object) -> Sequence[Any]:

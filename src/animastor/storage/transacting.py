@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from animastor.engine.ports import StorageUnavailableError
 from animastor.storage.failures import Fate, fate_of, typed
+from animastor.storage.whole import UnsureError
 
 R = TypeVar("R")
 Now = Callable[[], float]
@@ -31,5 +32,18 @@ def transact(connection: Connection, clock: Now, where: str, call: Callable[[Con
     """Run a function as one transaction, at one time of the database."""
     with typed_errors(where):
         connection.info["now"] = clock()
+        try:
+            with connection.begin():
+                return call(connection)
+        except UnsureError:
+            return _carefully(connection, call)
+
+
+def _carefully(connection: Connection, call: Callable[[Connection], R]) -> R:
+    """Again, asking of each row whether it was changed."""
+    connection.info["careful"] = True
+    try:
         with connection.begin():
             return call(connection)
+    finally:
+        del connection.info["careful"]

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 
 from animastor.engine.ports import StorageUnavailableError
 from animastor.storage.transacting import Now, transact, typed_errors
+from animastor.storage.whole import UnsureError
 
 R = TypeVar("R")
 
@@ -112,7 +113,7 @@ class Writer:
             member.answer = member.call(connection)
 
     def _one_by_one(self, group: Sequence[_Member], error: Exception) -> None:
-        if len(group) == 1:
+        if len(group) == 1 and not isinstance(error, UnsureError):
             group[0].error = error
             return
         for member in group:
