@@ -13,6 +13,7 @@ from sqlalchemy import text
 from toys import content_of
 
 from animastor.engine.ports import Selection
+from animastor.engine.reasons import Reason
 from animastor.engine.states import State, may_move
 from animastor.protocol import MERGE, Pair
 
@@ -43,6 +44,8 @@ async def at_rest(stage: Stage) -> None:
     assert not await rows(stage, "SELECT id FROM asset WHERE state IN (1, 2)"), "7: assets that never settle"
     await _bytes_are_as_ordered(stage)
     await _journal_replays(stage)
+    drifted = [row for row in await stage.journal() if row.reason == Reason.WAIT_DRIFT]
+    assert not drifted, f"a wait bit outlived its cause: {drifted}"
 
 
 async def rows(stage: Stage, sql: str, **values: object) -> list[Any]:

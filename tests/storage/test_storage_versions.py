@@ -90,6 +90,29 @@ async def test_an_older_home_is_migrated_after_a_backup_copy(tmp_path: Path, mon
     held.close()
 
 
+async def test_plans_of_an_older_planner_are_made_again_once_and_those_of_a_newer_one_are_left_alone(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "animastor.db"
+
+    async def plan_seqs(writable: bool) -> set[int]:
+        storage = await open_home(path, REGISTRY, Clock(), writable=writable)
+        found = await storage._db.read(
+            lambda connection: {row[0] for row in connection.execute(text("SELECT plan_seq FROM asset"))}
+        )
+        await storage.close()
+        return found
+
+    storage = await open_home(path, REGISTRY, Clock(), writable=True)
+    await Driver(storage, Time()).save(book())
+    await storage._db.write(_set("planner", versions.PLANNER - 1))
+    await storage.close()
+    assert [await plan_seqs(writable) for writable in (False, True, True)] == [{1}, {2}, {2}]
+    await _home(path, _set("planner", versions.PLANNER + 1))
+    with pytest.raises(versions.NewerError, match=f"planner {versions.PLANNER + 1}"):
+        await open_home(path, REGISTRY, Clock(), writable=True)
+
+
 async def test_what_is_no_database_is_said_in_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "animastor.db"
     path.write_bytes(b"this is no database at all " * 100)

@@ -12,6 +12,7 @@ from animastor.engine.collecting import Collector
 from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.dispatching import Dispatcher
+from animastor.engine.drifting import Drift
 from animastor.engine.effort import Effort
 from animastor.engine.entering import Entrance
 from animastor.engine.eras import Eras
@@ -248,6 +249,7 @@ def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests)
         presence=repairs.presence,
         verification=repairs.verification,
         collector=Collector(world.storage, world.artifacts, world.config.batch),
+        drift=Drift(world.storage, core.observer, core.bell),
         gate=core.gate,
         isolation=core.isolation,
         clock=world.clock,

@@ -37,6 +37,7 @@ class Reason(StrEnum):
     RESTART = "restart"
     LOST_BOTH = "lost_both"  # neither lease nor job
     WAITING_FOR_RETRY = "waiting_for_retry"
+    WAIT_DRIFT = "wait_drift"  # a wait bit whose cause was gone; never, unless there is a fault
     WAITING_ON = "waiting_on"  # followed by :<media>
     REQUIRES_FAILED = "requires_failed"  # followed by :<media>
     EDITED = "edited"

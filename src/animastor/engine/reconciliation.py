@@ -9,6 +9,7 @@ import asyncio
 
 from animastor.engine.collecting import Collector
 from animastor.engine.config import EngineConfig
+from animastor.engine.drifting import Drift
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
@@ -31,6 +32,7 @@ class Reconciliation:
         presence: Presence,
         verification: Verification,
         collector: Collector,
+        drift: Drift,
         gate: Gate,
         isolation: Isolation,
         clock: Clock,
@@ -42,6 +44,7 @@ class Reconciliation:
         self._presence = presence
         self._verification = verification
         self._collector = collector
+        self._drift = drift
         self._gate = gate
         self._isolation = isolation
         self._clock = clock
@@ -64,6 +67,7 @@ class Reconciliation:
         """One round."""
         await self._isolation.step("entering requests", self._requests.resume_preparing())
         await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())
+        await self._isolation.step("looking at what waits", self._drift.look())
         if await self._gate.look() is None:
             await self._isolation.step("looking for artifacts", self._presence.look())
             await self._isolation.step("verifying artifacts", self._verification.look())

@@ -25,6 +25,7 @@ from animastor.storage import (
     beginning,
     content,
     diff,
+    drift,
     due,
     ends,
     entering,
@@ -276,6 +277,12 @@ class SqlStorage(ports.Storage):
             held = await self._db.read(artifacts.holders, checksums)
             await self._db.write(artifacts.collected, checksums, held)
 
+    async def recheck_waits(self, after: int) -> tuple[int, int | None]:
+        """Look at wait bits behind an asset's id: how many were wrong, and the id to go on behind (None: all seen)."""
+        until, drifted = await self._db.read(drift.look, self._registry, after)
+        mended = await self._db.write(drift.mend, self._registry, drifted) if drifted else 0
+        return mended, until
+
     async def raise_era(self) -> int:
         """The next era."""
         return await self._db.write(numbers.raise_era)
@@ -329,7 +336,10 @@ async def open_home(
     try:
         if writable:
             await _migrate_old(database, path)
-        return await open_storage(database, registry, create=writable, kept_s=kept_s)
+        storage = await open_storage(database, registry, create=writable, kept_s=kept_s)
+        if writable and not await database.read(versions.planner_is_current):
+            await database.write(versions.raise_planner)
+        return storage
     except BaseException:
         await database.close()
         raise

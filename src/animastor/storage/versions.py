@@ -67,3 +67,21 @@ def migrate(connection: Connection) -> None:
     command.upgrade(config, "head")
     connection.execute(text("UPDATE meta SET value = :value WHERE name = 'schema'"), {"value": SCHEMA})
     connection.execute(text("UPDATE meta SET value = :value WHERE name = 'layout'"), {"value": LAYOUT})
+
+
+def raise_planner(connection: Connection) -> None:
+    """Say that this program plans from now on; what an older one planned is planned again (equal plans cost nothing).
+
+    For the holder of an embedded home. Raises `NewerError` when a newer program has planned here.
+    """
+    held = (numbers(connection) or {}).get("planner", 0)
+    if held > PLANNER:
+        raise NewerError(f"this home has planner {held}, this program knows {PLANNER}: install a newer Animastor")
+    if held < PLANNER:
+        connection.execute(text("UPDATE asset SET plan_seq = plan_seq + 1"))
+        connection.execute(text("UPDATE meta SET value = :value WHERE name = 'planner'"), {"value": PLANNER})
+
+
+def planner_is_current(connection: Connection) -> bool:
+    """Whether the stored plans are this program's."""
+    return (numbers(connection) or {}).get("planner", 0) == PLANNER

@@ -1,0 +1,59 @@
+"""Wait bits that outlived their cause are found; those that are right are left alone."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Connection, text
+from world import ALL, Driver, book, chapter, scene
+
+from animastor.engine.states import State
+from animastor.storage import drift
+from animastor.storage.database import Database
+from animastor.storage.sql import SqlStorage
+
+
+async def _set(database: Database, waits: int, media: str) -> None:
+    def write(connection: Connection) -> None:
+        connection.execute(
+            text("UPDATE asset SET waits = :waits WHERE media = :media"), {"waits": waits, "media": media}
+        )
+
+    await database.write(write)
+
+
+async def test_what_waits_for_what_is_on_its_way_is_left_alone(driver: Driver, storage: SqlStorage) -> None:
+    await driver.request(await driver.save(book()))
+    assert await storage.recheck_waits(0) == (0, None)
+    for media in ALL:
+        for work in await driver.start(media):
+            assert (await storage.recheck_waits(0))[0] == 0
+            await driver.finish(work)
+            assert (await storage.recheck_waits(0))[0] == 0
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 8, 9])
+async def test_what_waits_for_nothing_is_planned_again_and_made(
+    driver: Driver, storage: SqlStorage, database: Database, bits: int
+) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key)
+    for media in ("sound", "picture"):
+        for work in await driver.start(media):
+            await driver.finish(work)
+    await _set(database, bits, "clip")
+    assert await driver.start("clip") == []
+    assert await storage.recheck_waits(0) == (1, None)
+    await driver.run()
+    assert set((await driver.states(key)).values()) == {State.READY}
+
+
+async def test_the_look_goes_on_where_it_stopped(
+    driver: Driver, storage: SqlStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drift, "SPAN", 4)
+    await driver.save(book())
+    behind, seen = 0, []
+    while behind is not None:
+        _, behind = await storage.recheck_waits(behind)
+        seen.append(behind)
+    assert seen == [4, 8, None]
