@@ -67,6 +67,7 @@ class Successors:
 
     async def follow(self, outcomes: Sequence[Outcome]) -> None:
         """Everything after the commit, for a batch."""
+        self._entrance.doubt(one.verdict.job_id for one in outcomes if one.supersedes)
         await self._enter_merges(outcomes)
         settled = await self._coordination.settle([one.verdict for one in outcomes])
         await self._observer.circuits(answer.circuit for answer in settled)

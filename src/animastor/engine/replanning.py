@@ -108,6 +108,7 @@ class Replanner:
         """Drop the jobs that are no longer wanted, then enter those that are wanted and not in work."""
         dropped = {job_id(kind, one.asset, hash_) for one in running for kind, hash_ in one.dropped}
         if dropped:
+            self._entrance.doubt(dropped)
             await self._coordination.discard_jobs(sorted(dropped))
         jobs: list[Job] = []
         for one in running:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from animastor.engine.backoff import backoff_s
 from animastor.engine.ports import Counted, Ended, PartFailure
 from animastor.engine.reasons import JournalType, Reason
-from animastor.engine.states import State, Wait
+from animastor.engine.states import PartState, State, Wait
 from animastor.media.registry import Registry
 from animastor.protocol import MERGE, DispatchId, FailureType
 from animastor.storage import journal
@@ -30,8 +30,8 @@ _READ = Statement(
     "failures_read",
     "The parts that failures are of, with their assets.",
     """
-    SELECT p.asset, p.hash, p.kind, p.wanted, p.attempts, p.infra_attempts, p.vanished, a.book_key, a.media,
-           a.state, a.dispatch_id, a.fence
+    SELECT p.asset, p.hash, p.kind, p.wanted, p.attempts, p.infra_attempts, p.vanished, p.state AS part_state,
+           p.not_before, a.book_key, a.media, a.state, a.dispatch_id, a.fence
     FROM {keys} AS one
     JOIN part p ON p.asset = one.asset AND p.hash = one.hash
     JOIN asset a ON a.id = one.asset
@@ -116,12 +116,12 @@ def count_failures(connection: Connection, registry: Registry, failures: Sequenc
     at = now(connection)
     given = [_given(newest[key], one, at) for key, one in sorted(judged.items())]
     counted = {(row.asset, row.hash) for row in fetch(connection, _COUNT, failures=given)} if given else set()
-    _journal(connection, rows, newest, judged, counted)
+    _journal(connection, rows, newest, judged, counted, at)
     moved = _derive(connection, registry, [rows[key] for key in sorted(counted)], at)
     return [
         _answer(one, rows.get((one.asset, one.hash)), judged.get((one.asset, one.hash)), moved, at)
         if (one.asset, one.hash) in counted and newest[one.asset, one.hash] is one
-        else Counted(Reason.STALE_CLAIM, one.asset)
+        else _stale(one, rows.get((one.asset, one.hash)))
         for one in failures
     ]
 
@@ -166,6 +166,7 @@ def _journal(
     failures: dict[tuple[int, str], PartFailure],
     judged: dict[tuple[int, str], _Judged],
     counted: set[tuple[int, str]],
+    at: float,
 ) -> None:
     for key in sorted(counted):
         row, failure, one = rows[key], failures[key], judged[key]
@@ -176,6 +177,7 @@ def _journal(
             message=failure.message,
             worker=failure.worker,
             lost=one.lost,
+            not_before=0.0 if one.lost else at + one.wait_s,
         )
         member = (failure.asset, row.dispatch_id or None, about)
         journal.record(connection, JournalType.PART_FAILED, State(row.state), one.code, [member])
@@ -247,3 +249,9 @@ def _answer(failure: PartFailure, row: Any, judged: _Judged | None, moved: _Move
         current=DispatchId(row.dispatch_id) if running else None,
         fence=row.fence if running else 0,
     )
+
+
+def _stale(failure: PartFailure, row: Any) -> Counted:
+    """Counted before, or never to be: what its job still needs is told again, for whoever did not hear of it."""
+    over = row is None or row.part_state != PartState.MISSING
+    return Counted(Reason.STALE_CLAIM, failure.asset, lost=over, not_before=0.0 if over else row.not_before)
