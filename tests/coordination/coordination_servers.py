@@ -40,13 +40,13 @@ def binary(kind: str) -> Path:
 
 
 @contextmanager
-def serving(kind: str) -> Iterator[Path]:
+def serving(kind: str, *settings: str) -> Iterator[Path]:
     """A server with nothing in it; its socket. Raises `NoServerError`."""
     program = binary(kind)
     folder = Path(tempfile.mkdtemp(prefix="animastor-kv-"))
     socket = folder / "socket"
     try:
-        with started(program, socket) as _:
+        with started(program, socket, *settings):
             yield socket
     finally:
         if socket in _clients:
@@ -55,9 +55,9 @@ def serving(kind: str) -> Iterator[Path]:
 
 
 @contextmanager
-def started(program: Path, socket: Path) -> Iterator[subprocess.Popen[str]]:
+def started(program: Path, socket: Path, *settings: str) -> Iterator[subprocess.Popen[str]]:
     """The process, once it answers."""
-    command = [str(program), *SETTINGS, "--unixsocket", str(socket), "--dir", str(socket.parent)]
+    command = [str(program), *SETTINGS, "--unixsocket", str(socket), "--dir", str(socket.parent), *settings]
     try:
         server = subprocess.Popen(  # the child calls nothing that a thread could hold a lock of
             command,

@@ -88,14 +88,17 @@ def letters(answer: bytes, meaning: Mapping[str, T]) -> list[T]:
 
 
 def encode_candidates(candidates: Sequence[Candidate]) -> bytes:
-    """As `admit.lua` reads them."""
+    """In columns, as `admit.lua` reads them: the members of a batch share a few places, and mostly none is a retry."""
+    places: dict[tuple[BookKey, str, str], int] = {}
+    numbers = [places.setdefault((one.book_key, one.pair.media, one.pair.lane), len(places) + 1) for one in candidates]
     return encode(
-        [
-            (str(one.asset), str(one.book_key), one.pair.media, one.pair.lane, one.dispatch_id, sorted(one.retrying))
-            if one.retrying
-            else (str(one.asset), str(one.book_key), one.pair.media, one.pair.lane, one.dispatch_id)
-            for one in candidates
-        ]
+        (
+            [str(one.asset) for one in candidates],
+            [one.dispatch_id for one in candidates],
+            numbers,
+            [(str(book), media, lane) for book, media, lane in places],
+            {str(at): sorted(one.retrying) for at, one in enumerate(candidates, start=1) if one.retrying},
+        )
     )
 
 

@@ -14,6 +14,7 @@ local answered = once.answered()
 if answered then
   return finish(answered)
 end
+marks.expire()
 leases.expire()
 local worker = ARGV[5]
 if ARGV[4] ~= '1' and not fleet.knows(worker) then
@@ -48,8 +49,8 @@ end
 -- While the pair is tested, only jobs of permit holders are claimed.
 local function first_permitted(name, media, lane, profile)
   for _, asset in ipairs(leases.permitted(media, lane)) do
-    local lease = leases.of(asset)
-    for _, entry in ipairs(lease and entries.of_dispatch(lease.dispatch) or {}) do
+    local holder = leases.of(asset)
+    for _, entry in ipairs(holder and entries.of_dispatch(holder) or {}) do
       if call('ZSCORE', name, entry.id) and may_have(entry, lane, profile) then
         return entry
       end

@@ -12,6 +12,7 @@ local heads = cjson.decode(ARGV[3])
 if era.closed() then
   return finish(string.rep('N', #heads))
 end
+need_room()
 leases.expire()
 marks.expire()
 
@@ -23,14 +24,14 @@ entries.load(ids)
 leases.load(assets)
 
 local function enqueue(id, label, body)
-  local lease = leases.of(label.asset)
-  if not lease and not marks.has(label.dispatch) and entries.has_live(label.dispatch) then
-    lease = leases.grant(label.asset, label.book, label.dispatch, label.media, label.lane)
-  end
-  if not lease or lease.dispatch ~= label.dispatch then
+  local holder, seconds = leases.of(label.asset), leases.ttl(label.media)
+  if holder == label.dispatch then
+    leases.pin(label.asset, seconds)
+  elseif not holder and not marks.has(label.dispatch) and entries.has_live(label.dispatch) then
+    leases.grant(label.asset, label.dispatch, leases.place(label.book, label.media, label.lane), seconds)
+  else
     return 'N'
   end
-  leases.pin(lease, leases.ttl(label.media))
   if label.kind ~= 'merge' then
     fleet.learn(label.media, label.profile)
   end

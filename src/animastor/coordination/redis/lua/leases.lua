@@ -37,22 +37,18 @@ if of.assets then
   end
 end
 for _, asset in ipairs(assets) do
-  local lease = leases.of(asset)
+  local dispatch, place = leases.of(asset)
   if
-    lease
+    dispatch
     and not seen[asset]
     and (not wanted or wanted[asset])
-    and (not of.book or lease.book == of.book)
-    and (not of.media or (lease.media == of.media and lease.lane == of.lane))
+    and (not of.book or place.book == of.book)
+    and (not of.media or (place.media == of.media and place.lane == of.lane))
   then
     seen[asset] = true
-    rows[#rows + 1] = lease
+    local left = tonumber(call('ZSCORE', key('lease:end'), asset)) - now
+    local permit = leases.has_permit(asset, place.media, place.lane) and 1 or 0
+    rows[#rows + 1] = { asset, place.book, place.media, place.lane, dispatch, exact(left), permit }
   end
-end
-for at, lease in ipairs(rows) do
-  local left = tonumber(call('ZSCORE', key('lease:end'), lease.asset)) - now
-  rows[at] = {
-    lease.asset, lease.book, lease.media, lease.lane, lease.dispatch, exact(left), leases.has_permit(lease) and 1 or 0,
-  }
 end
 return finish(#rows > 0 and cjson.encode(rows) or '[]')

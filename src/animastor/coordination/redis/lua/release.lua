@@ -1,29 +1,25 @@
 -- Free lease, slot and permit of dispatches that are over; drop their queued and delayed jobs, mark running ones stop.
 --
 -- KEYS[1]  the root
--- ARGV[3]  JSON [asset, dispatch, asset, dispatch, …]
+-- ARGV[3]  JSON [asset, …]
+-- ARGV[4]  JSON [dispatch, …], each of the asset at its place
 -- Result   a letter for each: 1 something was found, 0 nothing
 -- uses: marks, leases, queue
 
-local ended = cjson.decode(ARGV[3])
+local assets, dispatches = cjson.decode(ARGV[3]), cjson.decode(ARGV[4])
 leases.expire()
 marks.expire()
 
-local assets, dispatches = {}, {}
-for at = 1, #ended, 2 do
-  assets[#assets + 1], dispatches[#dispatches + 1] = ended[at], ended[at + 1]
-end
 leases.load(assets)
 marks.add(dispatches)
 
-local answers, over = {}, {}
-for at, asset in ipairs(assets) do
-  local found = queue.discard_dispatch(dispatches[at])
-  local lease = leases.of(asset)
-  if lease and lease.dispatch == dispatches[at] and not over[lease] then
-    over[lease] = true
-    over[#over + 1] = lease
-    found = true
+local answers, over, mine = {}, {}, {}
+local have_jobs = entries.any_of(dispatches) -- mostly everything has been settled before
+for at = 1, #assets do
+  local found = have_jobs and queue.discard_dispatch(dispatches[at])
+  local asset = assets[at]
+  if leases.of(asset) == dispatches[at] and not mine[asset] then
+    mine[asset], over[#over + 1], found = true, asset, true
   end
   answers[at] = found and '1' or '0'
 end

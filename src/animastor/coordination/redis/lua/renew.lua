@@ -25,20 +25,19 @@ local function alive(dispatch)
 end
 
 local function renew(asset, book, media, lane, dispatch)
-  local lease = leases.of(asset)
-  if released[dispatch] or (lease and lease.dispatch ~= dispatch) then
+  local holder = leases.of(asset)
+  if released[dispatch] or (holder and holder ~= dispatch) then
     return 'L'
   end
   if not alive(dispatch) then
-    return lease and 'U' or 'N'
+    return holder and 'U' or 'N'
   end
-  local answer = 'R'
-  if not lease then
-    lease = leases.grant(asset, book, dispatch, media, lane)
-    answer = 'A'
+  if holder then
+    leases.pin(asset, leases.ttl(media))
+    return 'R'
   end
-  leases.pin(lease, leases.ttl(media))
-  return answer
+  leases.grant(asset, dispatch, leases.place(book, media, lane), leases.ttl(media))
+  return 'A'
 end
 
 local answers = {}

@@ -6,20 +6,21 @@
 --          requeue at or false], …]
 -- Result   JSON [rang 0 or 1, [false for a stale claim, or [dispatch, fence, circuit or false], …]];
 --          circuit: [media, lane, before, after, reason]
--- uses: once, leases, breaker, fleet, queue
+-- uses: once, marks, leases, breaker, fleet, queue
 
 local answered = once.answered()
 if answered then
   return finish(answered)
 end
+marks.expire()
 leases.expire()
 local BREAKING = { transient = true, infrastructure = true } -- what counts for a breaker
 
 local function feed(label, failure)
   local one = breaker.of(label.media, label.lane)
   local before = one.state
-  local lease = leases.of(label.asset)
-  local permit = lease and lease.dispatch == label.dispatch and leases.has_permit(lease)
+  local holder, place = leases.of(label.asset)
+  local permit = holder == label.dispatch and leases.has_permit(label.asset, place.media, place.lane)
   local moved = false
   if failure == '' then
     moved = breaker.succeeded(one, permit)

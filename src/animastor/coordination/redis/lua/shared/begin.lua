@@ -17,12 +17,13 @@ if not now then
 end
 
 -- A key's name. Its members are joined by a byte that no id contains, and never split again.
-local function key(kind, ...)
-  local name = root .. ':' .. kind
-  for _, member in ipairs({...}) do
-    name = name .. '\0' .. member
+local function key(kind, a, b, c, d)
+  if not b then
+    return a and root .. ':' .. kind .. '\0' .. a or root .. ':' .. kind
+  elseif not c then
+    return root .. ':' .. kind .. '\0' .. a .. '\0' .. b
   end
-  return name
+  return root .. ':' .. kind .. '\0' .. a .. '\0' .. b .. '\0' .. c .. (d and '\0' .. d or '')
 end
 
 -- A number as text that reads back as the same number; Lua's own conversion keeps 14 digits only.
@@ -62,6 +63,12 @@ local function tick()
   end
   seq = seq + 1
   return seq
+end
+
+-- What only brings more in asks this first: a server that is full refuses it here. Once a script has written anything
+-- that needs no room (as forgetting does) the server lets it end, so that work which is there drains.
+local function need_room()
+  call('HSETNX', root, 'seq', 0)
 end
 
 -- Something may be claimed now: said once, when the script is over.

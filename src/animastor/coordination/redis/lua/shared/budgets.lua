@@ -1,8 +1,8 @@
 -- Fleet budgets (CONTRACT 9): they delay retries when many fail at once. A budget is a sliding window of what was
 -- spent, by book. No book may use more than half of one while another book asked the same one within its window.
 --
--- <root>:budget   hash, failure type or 'all' -> spent {{time, book}, …} and asked {{book, time}, …}, the least recent
---                 first (msgpack). Lives for the longest window.
+-- <root>:budget   hash, failure type or 'all' -> spent {{time, book}, …} and asked {{book, time}, …}, the least
+--                 recent first (msgpack). Lives for the longest window.
 
 local budgets = {}
 local budget_key = key('budget')

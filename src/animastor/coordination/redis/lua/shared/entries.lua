@@ -185,6 +185,20 @@ function entries.of_dispatch(dispatch)
   return #ids > 0 and all_of(ids) or ids
 end
 
+-- Whether any of these labels has a job at all: one question for a whole batch.
+function entries.any_of(dispatches)
+  local names = {}
+  for at = 1, #dispatches do
+    names[at] = root .. ':job:dispatch\0' .. dispatches[at]
+  end
+  for first = 1, #names, SLICE do
+    if call('EXISTS', unpack(names, first, math.min(first + SLICE - 1, #names))) > 0 then
+      return true
+    end
+  end
+  return false
+end
+
 -- Whether a dispatch has a live job; one that waits for a stopped claim is live. Reads a few at a time: mostly the
 -- first one is.
 function entries.has_live(dispatch)

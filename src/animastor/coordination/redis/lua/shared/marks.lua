@@ -10,12 +10,11 @@ end
 
 -- Mark dispatches, or mark them again from now on.
 function marks.add(dispatches)
-  local pairs_ = {}
-  for at, dispatch in ipairs(dispatches) do
-    pairs_[2 * at - 1] = exact(now + LIMITS.released_for)
-    pairs_[2 * at] = dispatch
+  local until_, scores = exact(now + LIMITS.released_for), {}
+  for at = 1, #dispatches do
+    scores[2 * at - 1], scores[2 * at] = until_, dispatches[at]
   end
-  many('ZADD', marks.name, pairs_)
+  many('ZADD', marks.name, scores)
 end
 
 function marks.has(dispatch)
@@ -26,8 +25,8 @@ end
 function marks.which(dispatches)
   local scores = many('ZMSCORE', marks.name, dispatches)
   local marked = {}
-  for at, score in ipairs(scores) do
-    if score then
+  for at = 1, #dispatches do
+    if scores[at] then
       marked[dispatches[at]] = true
     end
   end
