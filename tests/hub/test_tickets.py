@@ -221,3 +221,16 @@ def test_clock_that_is_nearly_right_signs(off: float) -> None:
     clock = VirtualClock()
     tickets = Tickets(Keys(clock, off=off), clock)
     assert verified(tickets, signed(tickets, a_ticket(clock))) == a_ticket(clock)
+
+
+def test_a_key_that_a_wrong_clock_made_keeps_nobody_from_working_once_the_clock_is_right() -> None:
+    clock = VirtualClock()
+    keys = Keys(clock, off=400 * DAY)
+    wrong = Tickets(keys, clock)
+    with pytest.raises(ClockSkewError):
+        signed(wrong, a_ticket(clock))
+    keys.off = 0.0
+    tickets = Tickets(keys, clock)
+    text = [signed(tickets, a_ticket(clock)) for _ in range(3)]
+    assert verified(tickets, text[0]) == a_ticket(clock)
+    assert len(keys.keys) == 2

@@ -56,9 +56,13 @@ def say_examined(result: Mapping[str, Any], display: Display) -> int:
         return Exit.OK
     what = f"{lost} of {looked} finished parts are lost or damaged"
     if result["repaired"]:
-        display.note(f"{what}; they are given up, and `animastor make` makes them again.", event="done", exit_code=0, **result)
+        display.note(
+            f"{what}; they are given up, and `animastor make` makes them again.", event="done", exit_code=0, **result
+        )
         return Exit.OK
-    display.note(f"{what}: put the files back, or run `animastor doctor --repair`.", event="failures", exit_code=1, **result)
+    display.note(
+        f"{what}: put the files back, or run `animastor doctor --repair`.", event="failures", exit_code=1, **result
+    )
     return Exit.FAILURES
 
 

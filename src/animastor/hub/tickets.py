@@ -48,19 +48,17 @@ class Tickets:
         self._keys: Mapping[str, tuple[bytes, float]] = {}
         self._signing: tuple[str, bytes, float] | None = None  # key id, secret, when it was made
         self._reading: asyncio.Task[None] | None = None
-        self._skewed = False
+        self._skew = 0.0  # seconds that this clock was ahead of the database's, when that was last told
 
     async def ready(self) -> None:
         """Have a key that signs now. Raises `ClockSkewError`."""
         if not self._may_sign():
             await self._reread()
-        if not self._may_sign() and not self._skewed and self._off() >= -SKEW_S:
-            await self._store.add_ticket_key(self._random(8).hex(), self._random(SECRET_BYTES))
-            await self._reread()
-            self._skewed = abs(self._off()) > SKEW_S  # the database has just said what time it is
+        if not self._may_sign() and not self._skewed:
+            await self._add_key()
         if not self._may_sign():
             raise ClockSkewError(
-                f"the clock of this machine is {self._off():+.0f} s off the database's, so no tickets are signed: "
+                f"the clock of this machine is {self._skew:+.0f} s off the database's, so no tickets are signed: "
                 "set it, and start again"
             )
 
@@ -91,13 +89,20 @@ class Tickets:
             raise _refusal("it is not valid any more")
         return ticket
 
-    def _may_sign(self) -> bool:
-        """Whether the signing key is neither too old nor, by the database's clock, of the future."""
-        return not self._skewed and self._signing is not None and -SKEW_S <= self._off() <= SIGNS_S
+    async def _add_key(self) -> None:
+        """Make a new key; by that the database also says what time it is."""
+        key_id = self._random(8).hex()
+        await self._store.add_ticket_key(key_id, self._random(SECRET_BYTES))
+        await self._reread()
+        self._skew = self._clock.now() - self._keys[key_id][1]
 
-    def _off(self) -> float:
-        """Seconds since the signing key was made; 0 when there is none."""
-        return 0.0 if self._signing is None else self._clock.now() - self._signing[2]
+    @property
+    def _skewed(self) -> bool:
+        return abs(self._skew) > SKEW_S
+
+    def _may_sign(self) -> bool:
+        """Whether the signing key is not too old, and this clock is right as far as is known."""
+        return not self._skewed and self._signing is not None and self._clock.now() - self._signing[2] <= SIGNS_S
 
     async def _reread(self) -> None:
         """Read the keys; callers that come while they are read share the reading."""
@@ -108,8 +113,9 @@ class Tickets:
 
     async def _read(self) -> None:
         self._keys = dict(await self._store.ticket_keys())
-        newest = max(self._keys.items(), key=lambda item: item[1][1], default=None)
-        self._signing = None if newest is None else (newest[0], newest[1][0], newest[1][1])
+        latest = self._clock.now() + SKEW_S  # one of the future was made by a clock that has been set right since
+        usable = [(key, secret, made) for key, (secret, made) in self._keys.items() if made <= latest]
+        self._signing = max(usable, key=lambda one: one[2], default=None)
 
     def _was_read(self, _: asyncio.Task[None]) -> None:
         self._reading = None
