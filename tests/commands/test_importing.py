@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from animastor.books.importers.vbook_writer import write_vbook
+from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Scene, SceneId, Unit, UnitId
 from animastor.commands.importing import Wishes, prepare, save
 from animastor.media.registry import installed
 from animastor.media.types import ContentSettings
@@ -14,6 +16,7 @@ from animastor.storage.database import InPlaceDatabase
 from animastor.storage.sql import SqlStorage, open_storage
 
 REGISTRY = installed()
+UNITS = (Unit(UnitId("iu"), "Once upon a time."),)
 
 
 @pytest.fixture
@@ -48,3 +51,17 @@ async def test_other_settings_are_an_edit_and_keeping_leaves_them(storage: SqlSt
     (row,) = await storage.books()
     (context,) = await storage.contexts([row.book_key])
     assert (context.settings.width, context.settings.narrator) == (640, "oak")
+
+
+async def test_a_vbook_in_a_folder_that_is_called_like_that_of_another_one_is_a_book_of_its_own(
+    storage: SqlStorage, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        tale = Book(BookHead(BookId(name), title=name), (Chapter(ChapterId("ch"), (Scene(SceneId("sc"), UNITS),)),))
+        write_vbook(tale, tmp_path / name / "book")
+        prepared = await prepare(storage, tmp_path / name / "book")
+        assert prepared.row is None
+        imported = await save(storage, REGISTRY, prepared, Wishes("oak"))
+        assert imported.settings_before is None, "nothing was changed"
+        assert imported.settings.narrator == "oak"
+    assert [row.book_id for row in await storage.books()] == ["one", "two"]

@@ -150,6 +150,8 @@ async def prepare(storage: Storage | None, source: Path) -> Prepared:
     row = await storage.find_book(book_id=book.head.book_id) or await storage.find_book(source_key=key)
     if row is not None:
         book = await asyncio.to_thread(align, await storage.load_book(row.book_key), book)
+        if book.head.book_id != row.book_id:  # it brings an id of its own: another book in a file of the same name
+            row = None
     return Prepared(source, mark, key, row, book)
 
 
