@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import sys
 
 THRESHOLDS = (20_000, 20, 20)  # the default (700, 10, 10) costs a fifth of the engine's time, and finds next to nothing
-SWITCH_S = 0.001  # a writer thread that has its answer from SQLite waits no longer than that for its turn
 
 
 def tune() -> None:
@@ -17,4 +15,3 @@ def tune() -> None:
     """
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
-    sys.setswitchinterval(SWITCH_S)

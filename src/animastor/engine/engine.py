@@ -20,20 +20,32 @@ from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
 
+_DRAWN = 256  # dispatch ids at a time
+
 
 def _unheard(alarm: Alarm) -> None:
     """Nobody listens; the journal still tells."""
 
 
-def _dispatch_id() -> str:
-    return secrets.token_hex(16)
+class DispatchIds:
+    """128 random bits in hexadecimal digits at each call. They are drawn from the system many at a time."""
+
+    def __init__(self) -> None:
+        self._drawn: list[str] = []
+
+    def __call__(self) -> str:
+        """The next one."""
+        if not self._drawn:
+            digits = secrets.token_hex(16 * _DRAWN)
+            self._drawn = [digits[at : at + 32] for at in range(0, len(digits), 32)]
+        return self._drawn.pop()
 
 
 class Engine:
     """The heart. `results` is for the hub, `requests` for whoever asks; the rest runs by itself.
 
-    `new_dispatch_id` gives 128 random bits in hexadecimal digits; `rng` draws jitter only. `report` is called with
-    each alarm.
+    `new_dispatch_id` gives 128 random bits in hexadecimal digits (else `DispatchIds`); `rng` draws jitter only.
+    `report` is called with each alarm.
     """
 
     def __init__(
@@ -46,7 +58,7 @@ class Engine:
         registry: Registry,
         clock: Clock,
         config: EngineConfig | None = None,
-        new_dispatch_id: Callable[[], str] = _dispatch_id,
+        new_dispatch_id: Callable[[], str] | None = None,
         rng: Random | None = None,
         report: Report = _unheard,
     ) -> None:
@@ -58,7 +70,7 @@ class Engine:
             registry,
             clock,
             config or EngineConfig(),
-            new_dispatch_id,
+            new_dispatch_id or DispatchIds(),
             rng or Random(),
             report,
         )

@@ -19,9 +19,10 @@ from animastor.media.registry import Registry
 from animastor.protocol import Pair
 from animastor.storage.inputs import plan_rows, settled
 from animastor.storage.rows import Statement, fetch
+from animastor.storage.whole import Gathering, gather
 
 _DUE: Final = "n.media = :media AND n.lane = :lane AND n.state = {PENDING} AND n.waits = 0"
-DUE_WALK = Statement(
+DUE_WALK = Gathering(
     "due_walk",
     "Up to `limit` due assets of a pair in books behind `after` and up to `until`, `each` of a book at a time.",
     f"""
@@ -56,7 +57,7 @@ DUE_WALK = Statement(
 _UNPLANNED: Final = (
     "n.planned_seq < n.plan_seq AND n.state IN ({GENERATING}, {DIRTY}, {READY}, {FAILED})"  # as in its index
 )
-UNPLANNED_WALK = Statement(
+UNPLANNED_WALK = Gathering(
     "unplanned_walk",
     "Up to `limit` assets whose plan is older than what it may read, `each` of a book.",
     f"""
@@ -107,9 +108,9 @@ def due(connection: Connection, registry: Registry, pair: Pair, limit: int, each
 def walk(connection: Connection, pair: Pair, limit: int, each: int, after_book: int) -> Sequence[Any]:
     """The picks (id, book_key, nth, taken): the books behind `after_book` first, then from the first one to it."""
     given = {"media": pair.media, "lane": pair.lane, "each": each}
-    picks = list(fetch(connection, DUE_WALK, **given, after=after_book, until=_LAST_KEY, limit=limit))
+    picks = list(gather(connection, DUE_WALK, **given, after=after_book, until=_LAST_KEY, limit=limit))
     if len(picks) < limit and after_book > 0:
-        picks += fetch(connection, DUE_WALK, **given, after=0, until=after_book, limit=limit - len(picks))
+        picks += gather(connection, DUE_WALK, **given, after=0, until=after_book, limit=limit - len(picks))
     return picks
 
 
@@ -119,5 +120,5 @@ def unplanned(connection: Connection, registry: Registry, limit: int) -> Sequenc
     if not books:
         return ()
     wider = limit * len(registry.names)  # of a scene's assets, some stand behind the others
-    picks = fetch(connection, UNPLANNED_WALK, after=0, each=-(-wider // books), limit=wider)
+    picks = gather(connection, UNPLANNED_WALK, after=0, each=-(-wider // books), limit=wider)
     return plan_rows(connection, registry, settled(connection, registry, [pick.id for pick in picks])[:limit])

@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -20,10 +22,12 @@ from pathlib import Path
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageFullError
 from animastor.engine.reasons import Reason
 from animastor.storage.failures import Fate, fate_of
-from animastor.storage.trips import Trips
+from animastor.trips import Trips
 
 SENTINEL = "animastor-artifacts"
 _BLOCK = 1 << 20
+FRESH_S = 5.0  # bytes that were put no longer ago than this are there: an upload is followed by its delivery
+MOST_FRESH = 1_000
 
 
 class FolderStore:
@@ -38,6 +42,7 @@ class FolderStore:
     ) -> None:
         """`create`: make the folder and its sentinel when the folder is not there at all."""
         self._root = root
+        self._just_put: OrderedDict[str, float] = OrderedDict()  # checksum -> when its bytes were seen or written
         self._puts: Trips[tuple[Path, str], tuple[str, int]] = Trips(self._put_all)
         self._temporary = root / "tmp"
         self._low_fraction = low_fraction
@@ -48,15 +53,19 @@ class FolderStore:
 
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
         """Take a finished file in: (checksum, size). The source stays where it is, and must not be written any more."""
-        return await self._puts((source, suffix))
+        answer = await self._puts((source, suffix))
+        self._just_put[answer[0]] = time.monotonic()
+        if len(self._just_put) > MOST_FRESH:
+            self._just_put.popitem(last=False)
+        return answer
 
     async def path(self, checksum: str, suffix: str) -> Path | None:
-        """The file with these bytes, or None when it is positively absent.
+        """The file with these bytes, or None when it is positively absent. What was put just now is not looked for.
 
         Raises `ArtifactStoreUnavailableError` when the sentinel cannot be read.
         """
         place = self._place(checksum, suffix)
-        if place.exists():
+        if time.monotonic() - self._just_put.get(checksum, -FRESH_S) < FRESH_S or place.exists():
             return place
         self._require_sentinel()
         return None
@@ -64,6 +73,7 @@ class FolderStore:
     async def delete(self, checksum: str, suffix: str) -> None:
         """Remove the bytes; absent is fine. Raises `ArtifactStoreUnavailableError`."""
         self._require_sentinel()
+        self._just_put.pop(checksum, None)
         self._place(checksum, suffix).unlink(missing_ok=True)
 
     async def check(self) -> Reason | None:
