@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from animastor.coordination.memory import MemoryCoordination
-from animastor.engine.ports import Candidate, Verdict
+from animastor.engine.ports import Active, Candidate, JobSource, Verdict
 from animastor.engine.reasons import Reason
 from animastor.hub.local import LocalHub
 from animastor.media.registry import Registry
@@ -55,6 +55,7 @@ class Keys:
         self.keys: dict[str, tuple[bytes, float]] = {}
         self.reads = 0
         self.woken: list[str] = []
+        self.wanted: list[Job] = []
 
     async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]:
         self.reads += 1
@@ -69,6 +70,16 @@ class Keys:
     async def clear_no_worker(self, profiles: Sequence[str]) -> int:
         self.woken += profiles
         return len(profiles)
+
+    async def active_of(self, assets: Sequence[AssetId]) -> Sequence[Active]:
+        return [_active(job) for job in self.wanted if job.asset in assets]
+
+
+def _active(job: Job) -> Active:
+    """The asset of a job, of which just that is missing."""
+    source = JobSource(job.input_hash, job.kind, job.params, job.inputs, job.profile, 0.0, None)
+    place = (job.asset, job.book_key, job.book, job.chapter_id, job.scene_id, job.media, job.lane)
+    return Active(*place, job.dispatch_id, job.fence, (source,))
 
 
 class Shelf:
@@ -205,6 +216,7 @@ class World:
         (granted,) = await self.coordination.admit([candidate])
         assert granted.granted, granted
         await self.coordination.enqueue(jobs)
+        self.keys.wanted += jobs
         return jobs
 
     def _job(self, profile: str, structure: Mapping[str, Any]) -> Job:

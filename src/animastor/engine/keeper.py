@@ -7,7 +7,7 @@ and looks for what is missing: jobs that nobody has, dispatches with neither lea
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from animastor.engine.config import EngineConfig
@@ -99,14 +99,19 @@ class Keeper:
         pairs = {status.pair: status for status in await self._coordination.pairs(self._pairs)}
         found: set[tuple[DispatchId, str]] = set()
         unserved: set[DispatchId] = set()
+        current: set[DispatchId] = set()
         after = AssetId(0)
         while actives := await self._storage.active(after, self._config.batch):
             after = actives[-1].asset
+            current.update(one.dispatch_id for one in actives)
             await self._renew(actives)
             if not self._gate.in_window:
+                await self._drop_needless(actives, queue)
                 found |= self._without_job(actives, queue)
                 unserved |= await self._without_worker(actives, queue, pairs)
                 await self._without_permit(actives, queue, pairs)
+        if not self._gate.in_window:
+            await self._drop_orphans(current, queue)
         self._found = found
         self._unserved_since = {key: since for key, since in self._unserved_since.items() if key in unserved}
 
@@ -127,6 +132,23 @@ class Keeper:
         ]
         if suspects and not self._gate.in_window and self._gate.stores_bytes:
             await self._recovery.recover(suspects)
+
+    async def _drop_needless(self, actives: Sequence[Active], queue: _Queue) -> None:
+        """Jobs of current dispatches that the database does not call missing: made, or given up, by another replica."""
+        needless = [
+            job.job_id
+            for one in actives
+            for job in queue.by_dispatch.get(one.dispatch_id, ())
+            if not job.stopping and not any(job.input_hash == source.hash for source in one.missing)
+        ]
+        if needless:
+            await self._coordination.discard_jobs(needless)
+
+    async def _drop_orphans(self, current: Set[DispatchId], queue: _Queue) -> None:
+        """Jobs of dispatches that are over: a job is entered after its dispatch began, so it was current once."""
+        over = [dispatch for dispatch in queue.by_dispatch if dispatch not in current]
+        if over:
+            await self._coordination.discard(Selection(dispatches=over))
 
     def _without_job(self, actives: Sequence[Active], queue: _Queue) -> set[tuple[DispatchId, str]]:
         """Wanted parts and merges without a live job; those found in two rounds running are replanned.

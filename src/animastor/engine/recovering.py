@@ -57,14 +57,17 @@ class Recovery:
         return ended
 
     async def recover(self, suspects: Sequence[Active]) -> int:
-        """Of these current dispatches, read from the database just now, those that lost both; how many."""
-        lost = await self._lost(suspects)
+        """Of these current dispatches, read from the database just now, those that lost both; how many.
+
+        They are given their lease again first. A store that was lost itself does not do that while its window is open:
+        then nobody knows yet which of them will be heard of (this replica may not even know of the loss).
+        """
+        lost = await self._granted(await self._lost(suspects))
         merges = [one for one in lost if _merge_of(one) is not None]
-        granted = await self._grant(merges)
-        rest = [one for one in lost if one.dispatch_id not in granted]
-        await self._roll_back([one for one in rest if _merge_of(one) is None], Reason.LOST_BOTH)
+        await self._entrance.enter([self._merge_job(one) for one in merges])
+        await self._roll_back([one for one in lost if _merge_of(one) is None], Reason.LOST_BOTH)
         if lost:
-            await self._observer.recovered(Reason.LOST_BOTH, dispatches=len(lost), merges=len(granted))
+            await self._observer.recovered(Reason.LOST_BOTH, dispatches=len(lost), merges=len(merges))
         return len(lost)
 
     async def give_up(self, stuck: Sequence[Active], reason: Reason, wait: Wait) -> int:
@@ -80,18 +83,12 @@ class Recovery:
         held.update(job.dispatch_id for job in await self._coordination.jobs(of) if job.live)
         return [one for one in actives if one.dispatch_id not in held]
 
-    async def _grant(self, complete: Sequence[Active]) -> set[DispatchId]:
-        """Give those with all parts in their lease again and enter the merge; which dispatches got it."""
-        if not complete:
-            return set()
-        renewals = await self._coordination.grant([held_of(one) for one in complete])
-        granted = [
-            one
-            for one, renewal in zip(complete, renewals, strict=True)
-            if renewal in (Renewal.RENEWED, Renewal.REATTACHED)
-        ]
-        await self._entrance.enter([self._merge_job(one) for one in granted])
-        return {one.dispatch_id for one in granted}
+    async def _granted(self, lost: Sequence[Active]) -> list[Active]:
+        """Those whose lease is theirs again; and those that can have none, because another dispatch has it."""
+        if not lost:
+            return []
+        renewals = await self._coordination.grant([held_of(one) for one in lost])
+        return [one for one, renewal in zip(lost, renewals, strict=True) if renewal is not Renewal.NO_JOB]
 
     def _merge_job(self, one: Active) -> Job:
         source = _merge_of(one)

@@ -20,6 +20,7 @@ from animastor.protocol import Clock, Pair
 
 BOOKS_FRESH_S = 1.0  # how old the count of books with open requests may be
 NOBODY_S = 0.25  # between looks while there is no worker at all: the first one is on its way
+WELCOME_S = 60.0  # how often what waits for a worker is woken anyway: another replica may have said so too late
 FINISH_S = 1.0  # how long an ended request may go unnoticed while others are busy
 
 
@@ -70,6 +71,7 @@ class Scheduler:
         self._config = config
         self._pairs = [Pair(media.name, lane) for lane in config.lanes for media in registry]
         self._served: frozenset[str] = frozenset()
+        self._welcomed_at = clock.now()
         self._books = 1
         self._books_at = self._finished_at = float("-inf")
 
@@ -122,6 +124,8 @@ class Scheduler:
     async def _welcome(self, served: frozenset[str]) -> None:
         """What waited for a worker of a profile that is served since the last look, waits no more."""
         gained = served - self._served
+        if self._clock.now() - self._welcomed_at >= WELCOME_S:
+            gained, self._welcomed_at = served, self._clock.now()
         if gained:
             await self._storage.clear_no_worker(gained)
         self._served = served

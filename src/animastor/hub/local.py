@@ -7,17 +7,19 @@ that a lost store has forgotten, and carries bytes. What a result means is decid
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from animastor.engine.ports import ArtifactStore, Coordination, Verdict
+from animastor.engine.ports import Active, ArtifactStore, Coordination, Verdict
 from animastor.engine.reasons import Reason
 from animastor.hub.tickets import KeyStore, Tickets
 from animastor.media.registry import Registry
 from animastor.protocol import (
     ERA_BITS,
     Answer,
+    AssetId,
     Claim,
     Clock,
     FailureType,
@@ -55,6 +57,10 @@ class Truth(KeyStore, Protocol):
         """Wake the assets that waited for a worker of these profiles."""
         ...
 
+    async def active_of(self, assets: Sequence[AssetId]) -> Sequence[Active]:
+        """Those of some assets that are being made, with what is missing of them."""
+        ...
+
 
 class LocalHub:
     """`protocol.Hub` for a worker in the same process."""
@@ -73,6 +79,7 @@ class LocalHub:
         self._media, self._clock = media, clock
         self._tickets = Tickets(storage, clock)
         self._given: dict[tuple[str, int], tuple[Claim, Ticket]] = {}  # (job, claim number) → as it was signed here
+        self._known_in: dict[tuple[str, int], int] = {}  # … → the era in which it was made known again
         self._suffixes: dict[str, str] = {}  # of artifacts that were seen; an artifact never changes
 
     async def register(self, worker: Worker) -> None:
@@ -118,7 +125,7 @@ class LocalHub:
         ticket = await self._proven(claim)
         await self._make_known([(claim, ticket.worker)])
         answer = await self._results.finish(ticket, uploaded)
-        self._given.pop((ticket.job_id, ticket.claim_no), None)
+        self._forget(claim)
         return answer
 
     async def fail(self, claim: Claim, failure: FailureType, code: str, message: str) -> str:
@@ -126,7 +133,7 @@ class LocalHub:
         ticket = await self._proven(claim)
         await self._make_known([(claim, ticket.worker)])
         answer = await self._results.fail(ticket, failure, code, message[:LONGEST_MESSAGE])
-        self._given.pop((ticket.job_id, ticket.claim_no), None)
+        self._forget(claim)
         return answer
 
     async def hand_back(self, worker: Worker, claims: Sequence[Claim]) -> None:
@@ -145,7 +152,7 @@ class LocalHub:
             ]
         )
         for claim in claims:
-            self._given.pop((claim.job.job_id, claim.claim_no), None)
+            self._forget(claim)
 
     async def goodbye(self, worker: Worker) -> None:
         """The worker is no able one any more."""
@@ -183,13 +190,39 @@ class LocalHub:
         return ticket
 
     async def _make_known(self, claims: Sequence[tuple[Claim, str]]) -> None:
-        """Register claims again of which the store cannot know: it was lost since they were given (CONTRACT 7)."""
+        """Register claims again of which the store cannot know: it was lost since they were given (CONTRACT 7, 11).
+
+        They are labelled with the dispatch that wants them now; those that none wants are told to stop.
+        """
         era = await self._coordination.era()
-        lost = [(claim, worker) for claim, worker in claims if claim.claim_no >> ERA_BITS != era]
-        if lost:
-            await self._coordination.reregister(lost)
+        lost = [(claim, worker) for claim, worker in claims if self._era_of(claim) != era]
+        if not lost:
+            return
+        actives = await self._storage.active_of(sorted({claim.job.asset for claim, _ in lost}))
+        wanting = {(one.asset, source.hash): one for one in actives for source in one.missing}
+        labels = [(wanting.get((claim.job.asset, claim.job.input_hash)), claim, worker) for claim, worker in lost]
+        await self._coordination.reregister([(_labelled(claim, active), worker) for active, claim, worker in labels])
+        if unwanted := [claim.job.job_id for active, claim, _ in labels if active is None]:
+            await self._coordination.discard_jobs(unwanted)
+        if era is not None:
+            self._known_in.update(((claim.job.job_id, claim.claim_no), era) for claim, _ in lost)
+
+    def _era_of(self, claim: Claim) -> int:
+        return self._known_in.get((claim.job.job_id, claim.claim_no), claim.claim_no >> ERA_BITS)
+
+    def _forget(self, claim: Claim) -> None:
+        """The claim is over."""
+        self._given.pop((claim.job.job_id, claim.claim_no), None)
+        self._known_in.pop((claim.job.job_id, claim.claim_no), None)
 
     async def _suffix(self, checksum: str) -> str | None:
         if checksum not in self._suffixes:
             self._suffixes.update(await self._storage.artifact_suffix([checksum]))
         return self._suffixes.get(checksum)
+
+
+def _labelled(claim: Claim, active: Active | None) -> Claim:
+    """A claim under the dispatch that wants it; as it was given, when none does."""
+    if active is None:
+        return claim
+    return replace(claim, job=replace(claim.job, dispatch_id=active.dispatch_id, fence=active.fence))
