@@ -125,6 +125,7 @@ class LiveDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live: Live | None = None
+        self._closed = False
         self._event: RequestEvent | None = None
         self._exports: dict[str, float] = {}
 
@@ -148,6 +149,7 @@ class LiveDisplay:
         self._show()
 
     def close(self) -> None:
+        self._closed = True
         if self._live is not None:
             live, self._live = self._live, None
             with _written():
@@ -160,9 +162,13 @@ class LiveDisplay:
     def _show(self) -> None:
         from rich.live import Live
 
+        if self._closed:
+            return
         with _written():
             if self._live is None:
-                self._live = Live(console=self._console, auto_refresh=False)
+                self._live = Live(
+                    console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+                )
                 self._live.start()
             self._live.update(self._table(), refresh=True)
 

@@ -17,9 +17,9 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from animastor.output import OutputGoneError
 
@@ -48,58 +48,75 @@ def say(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
 
-def cut_short_after(seconds: float, exit_code: int, restore: Callable[[], None]) -> None:
+def cut_short_after(seconds: float, exit_code: int, screen: Screen) -> None:
     """From now on this process has so many seconds to end by itself; then it ends all the same."""
-    timer = threading.Timer(seconds, _cut, (exit_code, restore))
+    timer = threading.Timer(seconds, _cut, (exit_code, screen))
     timer.daemon = True
     timer.start()
 
 
-class Stopper:
-    """Turns signals into a cancelled task, or into the end. `restore` leaves the terminal as it was found."""
+class Screen(Protocol):
+    """What has to be put away before a sentence is said."""
 
-    def __init__(self, task: asyncio.Task[Any], how_to_go_on: str, restore: Callable[[], None]) -> None:
+    def close(self) -> None:
+        """Leave the terminal as a person expects it. Raises `OutputGoneError`."""
+        ...
+
+    def restore(self) -> None:
+        """The least of it, from another thread and in a hurry."""
+        ...
+
+
+class Stopper:
+    """Turns signals into a cancelled task, or into the end."""
+
+    def __init__(self, task: asyncio.Task[Any], how_to_go_on: str, screen: Screen) -> None:
         self._task = task
         self._how_to_go_on = how_to_go_on
-        self._restore = restore
+        self._screen = screen
         self.exit_code: int | None = None
 
     def on_signal(self, number: signal.Signals) -> None:
         """Called in the event loop for each signal."""
         if self.exit_code is not None:
             say("Ended at once; finished parts are kept.")
-            _cut(self.exit_code, self._restore)
+            _cut(self.exit_code, self._screen)
         self.exit_code = _EXITS[number]
-        cut_short_after(HURRY_S, self.exit_code, self._restore)
+        cut_short_after(HURRY_S, self.exit_code, self._screen)
+        with contextlib.suppress(OutputGoneError):
+            self._screen.close()
         say(f"{_CALLED[number]}: stopping. {self._how_to_go_on}")
         self._task.cancel()
 
 
-def run(main: Coroutine[Any, Any, int], *, how_to_go_on: str, restore: Callable[[], None] = lambda: None) -> int:
+def run(main: Coroutine[Any, Any, int], screen: Screen, *, how_to_go_on: str) -> int:
     """Run a command's coroutine to its exit code.
 
     Raises `StoppedError` when a signal ended it, `OutputGoneError` when nobody reads its output any more.
     """
-    return asyncio.run(_supervised(main, how_to_go_on, restore))
+    return asyncio.run(_supervised(main, how_to_go_on, screen))
 
 
-async def _supervised(main: Coroutine[Any, Any, int], how_to_go_on: str, restore: Callable[[], None]) -> int:
+async def _supervised(main: Coroutine[Any, Any, int], how_to_go_on: str, screen: Screen) -> int:
     task = asyncio.ensure_future(main)
-    stopper = Stopper(task, how_to_go_on, restore)
+    stopper = Stopper(task, how_to_go_on, screen)
     loop = asyncio.get_running_loop()
     answered = [number for number in _EXITS if signal.getsignal(number) is not signal.SIG_IGN]
     for number in answered:
         loop.add_signal_handler(number, stopper.on_signal, number)
     reading = asyncio.ensure_future(_while_read())
+    ended = False
     try:
         await asyncio.wait((task, reading), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            cut_short_after(HURRY_S, EXIT_PIPE, restore)
+            cut_short_after(HURRY_S, EXIT_PIPE, screen)
             task.cancel()
             await asyncio.wait((task,))
             raise OutputGoneError(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
-        return await task
-    except asyncio.CancelledError:
+        code = await task
+        ended = True
+        return code
+    except (asyncio.CancelledError, OutputGoneError):
         if stopper.exit_code is None:
             raise
         raise StoppedError(stopper.exit_code) from None
@@ -107,7 +124,7 @@ async def _supervised(main: Coroutine[Any, Any, int], how_to_go_on: str, restore
         reading.cancel()
         for number in answered:
             loop.remove_signal_handler(number)
-            signal.signal(number, _after_everything)
+            signal.signal(number, _after_everything if ended else signal.SIG_IGN)  # it is ending, and says so
 
 
 async def _while_read() -> None:
@@ -123,7 +140,7 @@ def _after_everything(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def _cut(exit_code: int, restore: Callable[[], None]) -> None:
+def _cut(exit_code: int, screen: Screen) -> None:
     with contextlib.suppress(OSError, ValueError):
-        restore()
+        screen.restore()
     os._exit(exit_code)

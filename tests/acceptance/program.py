@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
@@ -27,6 +28,7 @@ CONTROLLED = (  # makes standard input the terminal that controls the session, t
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])",
 )
 ROOM = {"ANIMASTOR_DISK_LOW_BYTES": "0", "ANIMASTOR_DISK_LOW_FRACTION": "0"}  # a test's disk may be nearly full
+BYTECODE = Path(tempfile.gettempdir()) / f"animastor-bytecode-{os.getuid()}"
 SOON_S = 2.0  # what ends at once, ends within this
 
 
@@ -47,9 +49,10 @@ def soon() -> float:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The test's environment without anything that would steer the program."""
+    """The test's environment without anything that would steer the program; compiled code is kept, as it usually is."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANIMASTOR_")}
-    return {**kept, **ROOM, **(extra or {})}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
+    return {**kept, "PYTHONPYCACHEPREFIX": str(BYTECODE), **ROOM, **(extra or {})}
 
 
 def run(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 110) -> Ran:
@@ -139,12 +142,14 @@ class Started:
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the command alone, and remember what it had below it."""
         self.tree()
-        self.process.send_signal(number)
+        os.kill(self.process.pid, number)  # not by `Popen`, which might reap it
 
     def hang_up(self) -> None:
         """Close the terminal, as closing its window does."""
         if self._master is not None:
             self.tree()
+            self._out.stop()
+            self._readers[0].join(10)
             os.close(self._master)
             self._master = None
 
@@ -180,7 +185,7 @@ class Started:
         return [each for each in alive if _lives(each)]
 
     def _output_descriptor(self) -> int:
-        return _descriptor(self.process.stdout) if self._master is None else os.dup(self._master)
+        return _descriptor(self.process.stdout) if self._master is None else self._master
 
 
 class _Collected:

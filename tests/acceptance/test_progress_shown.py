@@ -88,11 +88,11 @@ def test_a_dry_run_knows_what_is_there_and_what_another_size_would_cost(made_onc
     place, _ = made_once
     same, other = (
         place.make("--dry-run"),
-        run("make", place.book, "--dry-run", "--size", "400x180", "--home", place.home, cwd=place.folder),
+        run("make", place.book, "--dry-run", "--size", "144x72", "--home", place.home, cwd=place.folder),
     )
     assert "every part is there; nothing would be made" in same.out
     changed, would = other.out.splitlines()[:2]
-    assert changed.startswith(f"Changed: size {SIZE} → 400x180; 6 pictures and ")
+    assert changed.startswith(f"Changed: size {SIZE} → 144x72; 6 pictures and ")
     assert "--keep keeps what is stored" in changed
     assert re.match(r"Tiny: \d+ parts would be made", would)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-SIZE = "320x180"
+SIZE = "128x72"
 TEXTS = (  # chapters, scenes, units
     (("El sol sale.", "Ana despierta."), ("Ella sale.", "Hace frío.")),
     (("La colina es verde.", "Ana canta."),),

@@ -92,7 +92,7 @@ async def _shown(messages: AsyncGenerator[Message, None], display: Display) -> M
             try:
                 _show(said, display)
             except OutputGoneError:
-                signals.cut_short_after(signals.HURRY_S, signals.EXIT_PIPE, display.restore)
+                signals.cut_short_after(signals.HURRY_S, signals.EXIT_PIPE, display)
                 raise
     return result
 

@@ -12,6 +12,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
@@ -54,12 +55,12 @@ def run(command: Command, options: Options) -> NoReturn:
 
 def _run(command: Command, options: Options, display: Display) -> int:
     try:
-        code = signals.run(_main(command, options, display), how_to_go_on=GO_ON, restore=display.restore)
+        code = signals.run(_main(command, options, display), display, how_to_go_on=GO_ON)
         display.close()
     except signals.StoppedError as stopped:
-        display.close()
         if options.json:
-            display.note(GO_ON, event="stopped", exit_code=stopped.exit_code)
+            with suppress(OutputGoneError):  # it has been said on standard error
+                display.note(GO_ON, event="stopped", exit_code=stopped.exit_code)
         return stopped.exit_code
     except CommandError as error:
         return _failed(display, error, json=options.json)
