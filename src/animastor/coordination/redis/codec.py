@@ -15,6 +15,7 @@ from animastor.engine.ports import (
     Candidate,
     Circuit,
     CircuitChange,
+    Ended,
     Enqueued,
     Held,
     JobState,
@@ -113,6 +114,11 @@ def decode_admissions(answer: bytes, candidates: Sequence[Candidate]) -> list[Ad
 def _tested(pair: Pair) -> Admission:
     change = CircuitChange(pair, Circuit.OPEN, Circuit.HALF_OPEN, "half_open_test")
     return Admission(granted=True, circuit=change)
+
+
+def encode_ended(ended: Sequence[Ended]) -> tuple[bytes, bytes]:
+    """As `release.lua` reads them: assets, dispatches."""
+    return encode([str(one.asset) for one in ended]), encode([one.dispatch_id for one in ended])
 
 
 def encode_held(held: Sequence[Held]) -> bytes:

@@ -15,55 +15,42 @@ end
 need_room()
 leases.expire()
 marks.expire()
-leases.load(assets)
+local holders = leases.load(assets)
 local released = marks.which(dispatches)
 
 -- The places of this batch, each with its pair: what is the same for all candidates of one.
 local places, pairs_ = {}, {}
 for number, names in ipairs(batch[4]) do
   local place = leases.place(names[1], names[2], names[3])
-  local slots = leases.slots(place.media, place.lane)
-  local pair = pairs_[slots]
+  local pair = pairs_[place.slots]
   if not pair then
     pair = { breaker = breaker.of(place.media, place.lane), used = leases.count(place.media, place.lane) }
-    pairs_[slots] = pair
+    pair.quota = fleet.quota(place.media, place.lane)
+    pairs_[place.slots] = pair
   end
   place.pair, places[number] = pair, place
 end
 
 local REFUSALS = { circuit_open = 'O', half_open_limit = 'H' }
 
--- The first refusal in the contract's order. Only the last check takes something, so nothing is given back.
-local function refusal(pair, place, taken, failures)
-  local reason = breaker.refusal(pair.breaker)
+-- A candidate that is not admitted yet: the first refusal in the contract's order, or a lease. Only the last check
+-- takes something, so nothing is given back.
+local function admit(asset, dispatch, place, failures)
+  local pair = place.pair
+  local closed = pair.breaker.state == 'closed'
+  local reason = not closed and breaker.refusal(pair.breaker)
   if reason then
     return REFUSALS[reason]
-  end
-  if taken then
+  elseif holders[asset] then
     return 'D'
-  end
-  pair.quota = pair.quota or fleet.quota(place.media, place.lane)
-  if pair.used >= pair.quota then
+  elseif pair.used >= pair.quota then
     return 'Q'
-  end
-  return failures and not budgets.spend(failures, place.book) and 'B' or nil
-end
-
-local function admit(asset, dispatch, place, failures)
-  local holder = leases.of(asset)
-  if released[dispatch] then
-    return 'R'
-  elseif holder == dispatch then
-    return 'G'
-  end
-  local pair = place.pair
-  local refused = refusal(pair, place, holder, failures)
-  if refused then
-    return refused
+  elseif failures and not budgets.spend(failures, place.book) then
+    return 'B'
   end
   leases.grant(asset, dispatch, place, LIMITS.admission_ttl)
   pair.used = pair.used + 1
-  if pair.breaker.state == 'closed' then
+  if closed then
     return 'G'
   end
   leases.permit(asset, place.media, place.lane)
@@ -72,7 +59,13 @@ end
 
 local answers, any_retries = {}, next(retrying) ~= nil
 for at = 1, #assets do
-  local failures = any_retries and retrying[tostring(at)] or nil
-  answers[at] = admit(assets[at], dispatches[at], places[numbers[at]], failures)
+  local asset, dispatch = assets[at], dispatches[at]
+  if released[dispatch] then
+    answers[at] = 'R'
+  elseif holders[asset] == dispatch then
+    answers[at] = 'G'
+  else
+    answers[at] = admit(asset, dispatch, places[numbers[at]], any_retries and retrying[tostring(at)] or nil)
+  end
 end
 return finish(table.concat(answers))

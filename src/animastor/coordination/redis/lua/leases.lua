@@ -1,4 +1,4 @@
--- The live leases of a selection, from an index.
+-- The live leases of a selection: by asset and by pair from an index, else from all that live, which quotas bound.
 --
 -- KEYS[1]  the root
 -- ARGV[3]  JSON {assets, dispatches, book, media and lane}: each that is there narrows
@@ -8,19 +8,17 @@
 local of = cjson.decode(ARGV[3])
 leases.expire()
 
+local function set_of(list)
+  local found = list and {}
+  for _, member in ipairs(list or {}) do
+    found[member] = true
+  end
+  return found
+end
+
 local function narrowest()
-  if of.dispatches then
-    local found = {}
-    for _, asset in ipairs(many('HMGET', key('lease:dispatch'), of.dispatches)) do
-      if asset then
-        found[#found + 1] = asset
-      end
-    end
-    return found
-  elseif of.assets then
+  if of.assets then
     return of.assets
-  elseif of.book then
-    return call('SMEMBERS', key('lease:book', of.book))
   elseif of.media then
     return call('SMEMBERS', key('lease:pair', of.media, of.lane))
   end
@@ -29,19 +27,13 @@ end
 
 local assets = narrowest()
 leases.load(assets)
-local wanted, seen, rows = nil, {}, {}
-if of.assets then
-  wanted = {}
-  for _, asset in ipairs(of.assets) do
-    wanted[asset] = true
-  end
-end
+local wanted, seen, rows = set_of(of.dispatches), {}, {}
 for _, asset in ipairs(assets) do
   local dispatch, place = leases.of(asset)
   if
     dispatch
     and not seen[asset]
-    and (not wanted or wanted[asset])
+    and (not wanted or wanted[dispatch])
     and (not of.book or place.book == of.book)
     and (not of.media or (place.media == of.media and place.lane == of.lane))
   then

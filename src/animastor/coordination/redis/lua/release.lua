@@ -10,16 +10,16 @@ local assets, dispatches = cjson.decode(ARGV[3]), cjson.decode(ARGV[4])
 leases.expire()
 marks.expire()
 
-leases.load(assets)
+local holders = leases.load(assets)
 marks.add(dispatches)
 
-local answers, over, mine = {}, {}, {}
+local answers, over = {}, {}
 local have_jobs = entries.any_of(dispatches) -- mostly everything has been settled before
 for at = 1, #assets do
-  local found = have_jobs and queue.discard_dispatch(dispatches[at])
-  local asset = assets[at]
-  if leases.of(asset) == dispatches[at] and not mine[asset] then
-    mine[asset], over[#over + 1], found = true, asset, true
+  local asset, dispatch = assets[at], dispatches[at]
+  local found = have_jobs and queue.discard_dispatch(dispatch)
+  if holders[asset] == dispatch then
+    over[#over + 1], holders[asset], found = asset, false, true
   end
   answers[at] = found and '1' or '0'
 end

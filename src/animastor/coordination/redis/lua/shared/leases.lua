@@ -2,47 +2,52 @@
 --
 -- <root>:lease                        hash, asset -> dispatch, and its place
 -- <root>:lease:end                    sorted set, asset scored by when its lease ends
--- <root>:lease:dispatch               hash, dispatch -> asset
--- <root>:lease:book\0<book>           set of assets
 -- <root>:lease:pair\0<media>\0<lane>  set of assets: the slots in use
 -- <root>:permit\0<media>\0<lane>      sorted set, asset by number: half-open permits, in the order of their giving
 --
 -- A place is (book, media, lane): leases of a batch share a few, so each is put together, and taken apart, once.
+-- There is no index by book or dispatch: live leases are as many as the quotas allow, and who asks for those walks
+-- them, which is rare; each index would cost every admission and release.
 -- Owner: a lease is removed from all of them by its release, or by the first step that looks after its end. Steps look
 -- through `leases.expire()` first. Grants and pins are kept in Lua and written by `flush`, in one command each.
 
 local leases = {}
-local lease_key, end_key, dispatch_key = key('lease'), key('lease:end'), key('lease:dispatch')
+local lease_key, end_key = key('lease'), key('lease:end')
 local dispatch_of, place_of = {}, {} -- by asset; the dispatch is false when it has no lease
 
 local by_name, by_text = {}, {} -- places: by book, media and lane joined; by their text in a record
 
 local function new_place(book, media, lane)
-  local place = { book = book, media = media, lane = lane, text = '\0' .. cmsgpack.pack(book, media, lane) }
+  local place = {
+    book = book, media = media, lane = lane, text = '\0' .. cmsgpack.pack(book, media, lane),
+    slots = key('lease:pair', media, lane),
+  }
   by_text[place.text] = place
   by_name[book .. '\0' .. media .. '\0' .. lane] = place
   return place
 end
 
--- The place of these three, one table for each.
+-- The place of these three, one table for each. `slots` is the key of its pair's slots.
 function leases.place(book, media, lane)
   return by_name[book .. '\0' .. media .. '\0' .. lane] or new_place(book, media, lane)
 end
 
--- Read the leases of many assets at once.
+-- Read the leases of many assets at once. Gives the dispatch of each asset, or false.
 function leases.load(assets)
   local records = many('HMGET', lease_key, assets)
+  local find, sub = string.find, string.sub
   for at = 1, #assets do
-    local record, asset = records[at], assets[at]
+    local record = records[at]
     if record then
-      local cut = string.find(record, '\0', 1, true)
-      local text = string.sub(record, cut)
-      dispatch_of[asset] = string.sub(record, 1, cut - 1)
-      place_of[asset] = by_text[text] or new_place(cmsgpack.unpack(string.sub(text, 2)))
+      local asset, cut = assets[at], find(record, '\0', 1, true)
+      local text = sub(record, cut)
+      dispatch_of[asset] = sub(record, 1, cut - 1)
+      place_of[asset] = by_text[text] or new_place(cmsgpack.unpack(sub(text, 2)))
     else
-      dispatch_of[asset] = false
+      dispatch_of[assets[at]] = false
     end
   end
+  return dispatch_of
 end
 
 -- The dispatch that holds an asset, or false; and the place of its lease.
@@ -53,72 +58,48 @@ function leases.of(asset)
   return dispatch_of[asset], place_of[asset]
 end
 
-local granted, named = {}, {} -- what `flush` writes: fields and values
-local pinned, ends = {}, {} -- scores and assets; seconds -> when that is from now, as text
+-- What `flush` writes: fields and values, scores and members, and the assets that take a slot, by its key.
+local granted, pinned, slots = {}, {}, {}
+local grants, pins = 0, 0 -- how long those are: counting a list costs more than remembering
+
+-- From now on so many seconds: when that is, as text.
+local ends = {}
+local function end_after(seconds)
+  local text = ends[seconds]
+  if not text then
+    text = exact(now + seconds)
+    ends[seconds] = text
+  end
+  return text
+end
 
 -- A new lease on an asset that has none, for so many seconds.
 function leases.grant(asset, dispatch, place, seconds)
   dispatch_of[asset], place_of[asset] = dispatch, place
-  local at = #granted
-  granted[at + 1], granted[at + 2] = asset, dispatch .. place.text
-  named[at + 1], named[at + 2] = dispatch, asset
-  local new = place.new
-  if not new then
-    new = {}
-    place.new = new
+  granted[grants + 1], granted[grants + 2] = asset, dispatch .. place.text
+  pinned[pins + 1], pinned[pins + 2] = ends[seconds] or end_after(seconds), asset
+  grants, pins = grants + 2, pins + 2
+  local taken = slots[place.slots]
+  if not taken then
+    taken = { 0 }
+    slots[place.slots] = taken
   end
-  new[#new + 1] = asset
-  leases.pin(asset, seconds)
+  local size = taken[1] + 1
+  taken[1], taken[size + 1] = size, asset
 end
 
 -- Let it live for so many seconds from now: renewing never accumulates.
 function leases.pin(asset, seconds)
-  local until_ = ends[seconds]
-  if not until_ then
-    until_ = exact(now + seconds)
-    ends[seconds] = until_
-  end
-  local at = #pinned
-  pinned[at + 1], pinned[at + 2] = until_, asset
-end
-
--- The key of a pair's slots.
-function leases.slots(media, lane)
-  return key('lease:pair', media, lane)
-end
-
-local function append(groups, name, assets)
-  local group = groups[name]
-  if not group then
-    group = {}
-    groups[name] = group
-  end
-  local size = #group
-  for at = 1, #assets do
-    group[size + at] = assets[at]
-  end
-end
-
--- The assets of places in groups: by the key of their pair's slots, and by the key of their book.
-local function grouped(field)
-  local groups = {}
-  for _, place in pairs(by_text) do
-    if place[field] then
-      append(groups, leases.slots(place.media, place.lane), place[field])
-      append(groups, key('lease:book', place.book), place[field])
-    end
-  end
-  return groups
+  pinned[pins + 1], pinned[pins + 2] = end_after(seconds), asset
+  pins = pins + 2
 end
 
 flushes[#flushes + 1] = function()
   many('ZADD', end_key, pinned)
-  if #granted == 0 then
-    return
-  end
   many('HSET', lease_key, granted)
-  many('HSET', dispatch_key, named)
-  for name, assets in pairs(grouped('new')) do
+  for name, assets in pairs(slots) do
+    assets[1] = assets[assets[1] + 1] -- the count makes room for the last
+    assets[#assets] = nil
     many('SADD', name, assets)
   end
 end
@@ -128,31 +109,25 @@ function leases.finish(assets)
   if #assets == 0 then
     return
   end
-  local dispatches, permits = {}, {}
+  local freed, pairs_ = {}, {}
   for at = 1, #assets do
     local asset = assets[at]
     local place = place_of[asset]
-    local ended = place.ended or {}
-    place.ended = ended
+    local ended = freed[place.slots]
+    if not ended then
+      ended = {}
+      freed[place.slots], pairs_[place.slots] = ended, place
+    end
     ended[#ended + 1] = asset
-    dispatches[at] = dispatch_of[asset]
     dispatch_of[asset] = false
   end
   many('HDEL', lease_key, assets)
   many('ZREM', end_key, assets)
-  many('HDEL', dispatch_key, dispatches)
-  for name, ended in pairs(grouped('ended')) do
+  for name, ended in pairs(freed) do
+    local permits = key('permit', pairs_[name].media, pairs_[name].lane)
     many('SREM', name, ended)
-  end
-  for _, place in pairs(by_text) do
-    if place.ended then
-      permits[key('permit', place.media, place.lane)] = true
-      place.ended = nil
-    end
-  end
-  for name in pairs(permits) do
-    if call('EXISTS', name) == 1 then
-      many('ZREM', name, assets)
+    if call('EXISTS', permits) == 1 then
+      many('ZREM', permits, ended)
     end
   end
 end
@@ -175,7 +150,7 @@ end
 
 -- How many are live in a pair, before what this script grants.
 function leases.count(media, lane)
-  return call('SCARD', leases.slots(media, lane))
+  return call('SCARD', key('lease:pair', media, lane))
 end
 
 -- Give the lease of an asset a half-open permit, which is gone with it.
@@ -202,7 +177,7 @@ end
 
 -- The books that have work in a pair.
 function leases.books_at_work(media, lane)
-  local assets = call('SMEMBERS', leases.slots(media, lane))
+  local assets = call('SMEMBERS', key('lease:pair', media, lane))
   leases.load(assets)
   local found = {}
   for _, asset in ipairs(assets) do
