@@ -267,15 +267,14 @@ async def through(url: str, assets: int) -> None:
                 gc.collect()
                 for at, steps in enumerate(ways):
                     best[at] = best[at].better(await timed(steps, members, flights, server_cpu))
-            real, low, lowest = best
-            print(
-                f"{size:>6} {flights:>8} {real.rate:>16,.0f} {real.at(0.5):>8.2f} {real.at(0.99):>8.2f} {real.cpu:>7.1f}",
-                end="",
-            )
-            print(
-                f" {low.rate:>10,.0f} {low.at(0.5):>7.2f} {low.cpu:>7.1f} {lowest.rate:>10,.0f} {real.cpu / low.cpu:>12.1f}"
-            )
+            print(f"{size:>6} {flights:>8}", _row(*best))
     await store.close()
+
+
+def _row(real: Round, low: Round, bare: Round) -> str:
+    times = f"{real.at(0.5):>8.2f} {real.at(0.99):>8.2f} {real.cpu:>7.1f}"
+    floor = f"{low.rate:>10,.0f} {low.at(0.5):>7.2f} {low.cpu:>7.1f} {bare.rate:>10,.0f}"
+    return f"{real.rate:>16,.0f} {times} {floor} {real.cpu / low.cpu:>12.1f}"
 
 
 async def in_memory(assets: int) -> None:
