@@ -38,6 +38,18 @@ async def test_a_walk_takes_so_many_of_each_book_and_begins_behind_the_one_serve
     assert [row.book_key for row in (await storage.due(PAIR, 100, 1, two)).rows] == [three, one, two]
 
 
+async def test_what_is_in_hand_already_is_left_out_of_a_walk(driver: Driver, storage: SqlStorage) -> None:
+    one, two = await _books(driver, 4, 2)
+    first = await storage.due(PAIR, 2, 1, 0)
+    hands = {row.asset for row in first.rows}
+    walk = await storage.due(PAIR, 2, 2, first.last_book, hands)
+    assert [(row.book_key, row.scene_id) for row in walk.rows] == [(one, "s1"), (two, "s1")]
+    everything = await storage.due(PAIR, 10, 10, 0, hands)
+    assert sorted(row.asset for row in everything.rows) == sorted(
+        row.asset for row in (await storage.due(PAIR, 10, 10, 0)).rows if row.asset not in hands
+    )
+
+
 async def test_a_walk_through_nothing_is_empty_and_keeps_its_place(driver: Driver, storage: SqlStorage) -> None:
     await _books(driver, 1)
     walk = await storage.due(Pair("clip", "system"), 10, 10, 7)

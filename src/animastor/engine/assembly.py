@@ -21,6 +21,7 @@ from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
 from animastor.engine.jobs import Jobs
 from animastor.engine.keeper import Keeper
+from animastor.engine.looking import Lookout
 from animastor.engine.observing import Observer
 from animastor.engine.orders import Orders
 from animastor.engine.planning import Planner
@@ -78,6 +79,7 @@ class Core:
         self.orders = Orders()
         self.jobs = Jobs(storage, world.registry, self.orders)
         self.planner = Planner(storage, world.registry)
+        self.lookout = _lookout(world, self)
         self.entrance = _entrance(world, self)
         self.replanner = _replanner(world, self)
         self.successors = Successors(
@@ -102,6 +104,19 @@ def _entrance(world: World, core: Core) -> Entrance:
         report=world.report,
         backoff_s=world.config.enqueue_backoff_s,
         batch=world.config.batch,
+    )
+
+
+def _lookout(world: World, core: Core) -> Lookout:
+    return Lookout(
+        storage=world.storage,
+        planner=core.planner,
+        jobs=core.jobs,
+        failing=core.failing,
+        clock=world.clock,
+        bell=core.bell,
+        report=world.report,
+        new_dispatch_id=world.new_dispatch_id,
     )
 
 
@@ -153,13 +168,12 @@ def scheduler(world: World, core: Core, repairs: Repairs) -> Scheduler:
     dispatcher = Dispatcher(
         storage=world.storage,
         coordination=world.coordination,
-        planner=core.planner,
+        lookout=core.lookout,
         jobs=core.jobs,
         entrance=core.entrance,
         releaser=core.releaser,
         failing=core.failing,
         observer=core.observer,
-        new_dispatch_id=world.new_dispatch_id,
         batch=world.config.batch,
     )
     return Scheduler(

@@ -77,7 +77,7 @@ class Engine:
         core = Core(world)
         repairs = Repairs(world, core)
         self._coordination = coordination
-        self._releaser = core.releaser
+        self._helpers = (core.releaser, core.lookout)
         self._bell = core.bell
         self.changes = core.changes
         self.effort = core.effort
@@ -115,7 +115,7 @@ class Engine:
             raise EngineFailedError(str(error)) from error
 
     async def _loop(self) -> None:
-        loops = (self.scheduler, self.keeper, self.reconciliation, self._releaser, *self.results.loops)
+        loops = (self.scheduler, self.keeper, self.reconciliation, *self._helpers, *self.results.loops)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for loop in loops:

@@ -9,7 +9,7 @@ of rows keeps SQLite from comparing affinities, and so from using the first colu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -97,9 +97,22 @@ _UNPLANNED_BOOKS = Statement(
 _LAST_KEY: Final = 2**62
 
 
-def due(connection: Connection, registry: Registry, pair: Pair, limit: int, each: int, after_book: int) -> DueWalk:
-    """A round of the walk, in the order (n-th of its book, book), and the book served last."""
-    picks = walk(connection, pair, limit, each, after_book)
+def due(
+    connection: Connection,
+    registry: Registry,
+    pair: Pair,
+    limit: int,
+    each: int,
+    after_book: int,
+    besides: Collection[int] = (),
+) -> DueWalk:
+    """A round of the walk, in the order (n-th of its book, book), and the book served last.
+
+    `besides` are left out; they count for `each` of their books.
+    """
+    picks = walk(connection, pair, limit + len(besides), each, after_book)
+    if besides:
+        picks = [pick for pick in picks if pick.id not in besides][:limit]
     last = picks[-1].book_key if picks else after_book
     order = [pick.id for pick in sorted(picks, key=lambda pick: pick.nth)]
     return DueWalk(rows=plan_rows(connection, registry, order) if order else (), last_book=last)
