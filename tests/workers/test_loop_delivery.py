@@ -74,7 +74,7 @@ def test_refused_result_is_reported_and_given_up(tmp_path: Path) -> None:
         async with serving(world.loop()):
             await settled(clock, lambda: bool(world.engine.failed))
             assert [code for _, _, code, _ in world.engine.failed] == ["no_room_here"]
-            assert list(tmp_path.glob("work/one/*-*")) == []
+        assert list(tmp_path.glob("work/one/*-*")) == []
 
     clock.run(main())
 

@@ -193,6 +193,14 @@ class WorkerLoop:
     async def _serve(self, held: _Held) -> None:
         """Make and deliver one job. Its folder goes when the hub has answered."""
         try:
+            await self._make_and_deliver(held)
+            await self._workdir.remove(held.folder)
+        finally:
+            del self._held[held]
+            self._room.set()
+
+    async def _make_and_deliver(self, held: _Held) -> None:
+        try:
             try:
                 made = await self._make(held)
             finally:
@@ -211,10 +219,6 @@ class WorkerLoop:
             if not held.stopped:
                 raise
             await self._hand_back([held.claim])
-        finally:
-            del self._held[held]
-            self._room.set()
-        self._workdir.remove(held.folder)
 
     async def _make(self, held: _Held) -> Produced | None:
         """The result; None when the claim came for a backend that is left alone since it was asked for."""
@@ -258,7 +262,7 @@ class WorkerLoop:
         except HubRefusedError as error:
             answer = error.reason
         _log.info("delivered a result of an earlier run", job=receipt.claim.job.job_id, answer=answer)
-        self._workdir.remove(receipt.path.parent)
+        await self._workdir.remove(receipt.path.parent)
 
     # heartbeats ---------------------------------------------------------------------------------------------------
 
@@ -290,7 +294,7 @@ class WorkerLoop:
         delivering = {held.task for held in self._held if held.stage is _Stage.DELIVERING and held.task is not None}
         for held in making:
             await _ended(held.task)
-            self._workdir.remove(held.folder)
+            await self._workdir.remove(held.folder)
         try:
             async with asyncio.timeout(GRACE_S):
                 await self._hand_back([held.claim for held in making])

@@ -11,10 +11,12 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from animastor.protocol import Claim
+from animastor.trips import Trips
 from animastor.workers import receipts
 from animastor.workers.receipts import Receipt
 
@@ -30,6 +32,7 @@ class Workdir:
         self._root = root
         self._own = root / instance
         self._lock = self._made()
+        self._removals: Trips[Path, None] = Trips(_remove)
 
     @property
     def scratch(self) -> Path:
@@ -40,16 +43,9 @@ class Workdir:
         """The name of a claim's folder; it is made by who first writes to it."""
         return self._own / f"{claim.job.job_id}-{claim.claim_no:x}"
 
-    def remove(self, folder: Path) -> None:
+    async def remove(self, folder: Path) -> None:
         """Remove a claim's folder. What a dying process still writes there goes at the end of the run."""
-        try:
-            for left in folder.iterdir():
-                left.unlink()
-            folder.rmdir()
-        except FileNotFoundError:
-            return
-        except OSError:
-            shutil.rmtree(folder, ignore_errors=True)
+        await self._removals(folder)
 
     def take_over(self) -> tuple[Receipt, ...]:
         """Clean up after runs that are over; their finished, undelivered results are moved to this run.
@@ -100,6 +96,19 @@ class Workdir:
                     receipt = receipts.read(ours)
                     found += [receipt] if receipt is not None else []
         return found
+
+
+def _remove(folders: Sequence[Path]) -> list[Exception | None]:
+    for folder in folders:
+        try:
+            for left in folder.iterdir():
+                left.unlink()
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+    return [None] * len(folders)
 
 
 def _lock_of(run: Path) -> int | None:
