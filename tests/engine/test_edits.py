@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from invariants import always, at_rest, rows
-from stage import Fate, Stage
+from stage import WHOLE, Fate, Stage
 from toys import book, scene, unit
 
 from animastor.books.model import Book
@@ -271,5 +271,39 @@ def test_what_is_asked_for_while_it_is_looked_at_is_looked_at_again() -> None:
         stage.storage.plan_rows = asked_meanwhile  # type: ignore[method-assign]
         replanner.ask([asset.id])
         assert [await replanner.replan() for _ in range(2)] == [1, 1]
+
+    Stage().run(play)
+
+
+def test_what_an_edit_left_current_is_known_when_it_has_been_planned() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(BEFORE)
+        async with stage.playing() as engine:
+            await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+
+            async def current() -> set[bool]:
+                (row,) = await stage.storage.export_rows(key, WHOLE)
+                return {asset.current for asset in row.media.values()}
+
+            await stage.save(replace(BEFORE, head=replace(BEFORE.head, title="Another title")))
+            assert await current() == {False}
+            await engine.edited()
+            await engine.planned()
+            assert await current() == {True}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_nobody_waits_for_plans_that_cannot_be_made() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(BEFORE)
+        async with stage.playing() as engine:
+            await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+            stage.bytes.away = True
+            await stage.clock.sleep(10.0)
+            await stage.save(tale(["a", "B", "c"], ["x", "y", "z"]))
+            await engine.planned()
+            assert engine.gate.reason is Reason.ARTIFACT_STORE_UNAVAILABLE
 
     Stage().run(play)

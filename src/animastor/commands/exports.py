@@ -36,6 +36,7 @@ async def write(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     row = await stored_book(storage, asked.book)
     scope = Scope() if asked.scope in ("", "all") else parse_scope(asked.scope, await storage.load_book(row.book_key))
     wanted = Wanted(tuple(asked.kinds), Path(asked.out), scope, allow_missing=asked.allow_missing)
+    await drive.engine.planned()
     try:
         done = await exported(drive, row, wanted, tell)
     except IncompleteError as incomplete:

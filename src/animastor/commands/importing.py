@@ -203,6 +203,7 @@ async def bring(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     wishes = wishes_of(asked.voice, asked.size, keep=asked.keep)
     imported = await keep(drive.reading, prepared, wishes, tell)
     await drive.engine.edited()
+    await drive.engine.planned()  # so that `status` tells what the edit really touched
     tell(messages.result(book=imported.row.book_id))
 
 

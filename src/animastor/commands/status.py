@@ -111,7 +111,7 @@ def _counts(scenes: Sequence[SceneExport], media: str) -> dict[str, int]:
         elif asset.state in (State.PENDING, State.GENERATING):
             found["in_work"] += 1
         else:
-            found["stale" if asset.artifact else "missing"] += 1
+            found["stale" if asset.artifact or asset.facts else "missing"] += 1
     return {name: found[name] for name in COLUMNS}
 
 

@@ -23,6 +23,9 @@ from animastor.protocol import Clock
 _DRAWN = 256  # dispatch ids at a time
 
 
+LOOK_S = 1.0  # between two looks without an event of this engine: another one may have planned
+
+
 def _unheard(alarm: Alarm) -> None:
     """Nobody listens; the journal still tells."""
 
@@ -76,6 +79,7 @@ class Engine:
         )
         core = Core(world)
         repairs = Repairs(world, core)
+        self._storage = storage
         self._coordination = coordination
         self._helpers = (core.releaser, core.lookout)
         self._bell = core.bell
@@ -102,6 +106,15 @@ class Engine:
         await self.requests.resume_preparing()
         await self.requests.resume_sweeps()
         self._bell.ring()
+
+    async def planned(self) -> None:
+        """Return when what was edited has been planned again, so that the database says what is current.
+
+        Returns as well when nothing can be planned (`gate.reason`): what is not planned is not current.
+        """
+        with self.changes.watching() as bell:
+            while self.gate.reason is None and await self._storage.unplanned(1):
+                await bell.wait(LOOK_S)
 
     async def run(self, started: asyncio.Event | None = None) -> None:
         """Recover, then work until cancelled. Raises `EngineFailedError` when the database cannot go on."""
