@@ -307,3 +307,23 @@ def test_nobody_waits_for_plans_that_cannot_be_made() -> None:
             assert engine.gate.reason is Reason.ARTIFACT_STORE_UNAVAILABLE
 
     Stage().run(play)
+
+
+def test_what_is_restored_without_work_takes_no_time() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(BEFORE)
+        async with stage.playing() as engine:
+            await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+            await stage.save(tale(["a", "B", "c"], ["x", "Y", "z"]))
+            await engine.edited()
+            await stage.until_ended((await stage.ask(engine, key)).request.request_id)
+            await stage.save(BEFORE)
+            await engine.edited()
+            began = stage.clock.elapsed
+            opened = await stage.ask(engine, key)
+            last = [event async for event in engine.requests.events(opened.request.request_id)][-1]
+        assert last.progress.request.state is RequestState.DONE
+        assert stage.clock.elapsed - began < 1.0, "it waited for a tick"
+        await at_rest(stage)
+
+    Stage().run(play)

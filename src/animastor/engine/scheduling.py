@@ -94,7 +94,7 @@ class Scheduler:
         return self._pause(tick)
 
     def _pause(self, tick: _Tick) -> float:
-        if tick.replanned >= self._config.batch:
+        if tick.replanned or tick.moved:  # what was moved without work may let others move, or end a request
             return 0.0
         if not self._served:
             return min(NOBODY_S, self._config.tick_s)
