@@ -161,7 +161,7 @@ async def driving(opened: Reading, report: Callable[[Alarm], None]) -> AsyncIter
         checkers = Children(CHECKERS, workdir.scratch, nice=0)
         stack.push_async_callback(checkers.aclose)
         room = Room()
-        jobs = WatchedRunner(children, room)
+        jobs = WatchedRunner(children, settings.home / WORK, room)
         artifacts = WatchedStore(opened.artifacts, settings.home / ARTIFACTS, room)
         coordination = MemoryCoordination(clock, coordination_limits(registry, settings))
         engine = compose_engine(

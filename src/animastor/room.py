@@ -45,10 +45,11 @@ class Room:
 
 
 class WatchedRunner(Runner):
-    """Runs work by another runner; a job that found no room is told. `busy`: whether anything is being made."""
+    """Runs work by another runner; a job that found no room in `place` is told."""
 
-    def __init__(self, runner: Runner, room: Room) -> None:
+    def __init__(self, runner: Runner, place: Path, room: Room) -> None:
         self._runner = runner
+        self._place = place
         self._room = room
         self._running = 0
 
@@ -69,7 +70,7 @@ class WatchedRunner(Runner):
             return await self._runner.run(work, progress)
         except BackendError as error:
             if error.code == DISK_FULL:
-                self._room.full(work.folder)
+                self._room.full(self._place)
             raise
         finally:
             self._running -= 1

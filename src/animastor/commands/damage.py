@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class DamageError(Exception):
-    """Raised for a finished part that is lost or damaged; the text is a sentence without its full stop."""
+    """Raised for a finished part that is damaged; the text is a sentence without its full stop."""
 
     def __init__(self, checksum: str, message: str) -> None:
         super().__init__(message)

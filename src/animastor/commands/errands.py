@@ -20,12 +20,12 @@ from animastor.commands import doctor, exports, importing, making, messages
 from animastor.commands.doctor import Examining
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.exports import Exporting
-from animastor.commands.homes import disk_error, sentence
+from animastor.commands.homes import database_error, disk_error, sentence
 from animastor.commands.importing import Importing
 from animastor.commands.making import Making
 from animastor.commands.messages import Tell
 from animastor.engine.home import Message
-from animastor.engine.ports import StorageFullError, StorageUnavailableError
+from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
 Asked: TypeAlias = Making | Importing | Exporting | Examining
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
@@ -63,7 +63,7 @@ async def run(drive: Driving, errand: Errand, message: Message) -> AsyncGenerato
             await errand(drive, message["asked"], told.put_nowait)
         except CommandError as error:
             told.put_nowait(messages.failed(error))
-        except (BookError, OSError, StorageUnavailableError) as error:
+        except (BookError, OSError, ArtifactStoreUnavailableError, StorageUnavailableError) as error:
             told.put_nowait(messages.failed(_command_error(drive, error)))
         finally:
             told.put_nowait(None)
@@ -78,11 +78,12 @@ async def run(drive: Driving, errand: Errand, message: Message) -> AsyncGenerato
         await asyncio.gather(working, return_exceptions=True)
 
 
-def _command_error(drive: Driving, error: BookError | OSError | StorageUnavailableError) -> CommandError:
+def _command_error(drive: Driving, error: Exception) -> CommandError:
+    home = drive.reading.settings.home
     if isinstance(error, BookError):
         return CommandError(Exit.BAD_INPUT, error.reason, error.message)
     if isinstance(error, OSError):
-        return disk_error(drive.reading.settings.home, error)
-    if isinstance(error, StorageFullError):
-        return CommandError(Exit.DISK_FULL, "disk_full", sentence(error))
-    return CommandError(Exit.HOME, "database_unavailable", sentence(error))
+        return disk_error(home, error)
+    if isinstance(error, ArtifactStoreUnavailableError):
+        return CommandError(Exit.HOME, "artifact_store_unavailable", sentence(error))
+    return database_error(home, error)

@@ -17,7 +17,7 @@ from animastor.app import Driving, Reading
 from animastor.books.codec import scene_from_json
 from animastor.books.model import Book, Cover, Scene, SceneType, UnitType
 from animastor.commands import messages
-from animastor.commands.damage import DamageError, require_whole
+from animastor.commands.damage import require_whole
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import disk_error
 from animastor.commands.messages import Tell
@@ -108,7 +108,8 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
     """Make the wanted files of what is current; one export at a time, as they share the folder `scratch`.
 
     Raises `IncompleteError` when scenes are missing that may not be, `CommandError` when a file cannot be made,
-    `DamageError` when a finished part is lost or damaged.
+    `DamageError` when a finished part is damaged. What is missing is not given up here: an empty disk may be mounted
+    in place of the right one, so reconciliation decides that (CONTRACT 11).
     """
     book = await opened.storage.load_book(row.book_key)
     rows = await opened.storage.export_rows(row.book_key, wanted.scope)
@@ -224,7 +225,12 @@ async def _file(opened: Reading, asset: AssetExport | None) -> Path | None:
         return None
     path = await opened.artifacts.path(asset.artifact, asset.suffix)
     if path is None:
-        raise DamageError(asset.artifact, "A finished part is not in the artifact store any more")
+        raise CommandError(
+            Exit.INCOMPLETE,
+            "artifact_missing",
+            "Finished parts are not in the artifact store any more: `animastor doctor` says how many, and with "
+            "--repair lets them be made again.",
+        )
     return path.absolute()
 
 

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from animastor.app import DATABASE, Reading, reading
 from animastor.commands.errors import CommandError, Exit
@@ -16,6 +17,7 @@ from animastor.engine.home import HomeLock
 from animastor.engine.ports import StorageFullError, StorageUnavailableError
 from animastor.storage.versions import VersionError
 
+PROBE = 64 * 1024  # bytes that there is room for on a disk that is not full
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -49,10 +51,21 @@ async def looking(settings: Settings) -> AsyncIterator[Reading]:
                 yield opened
     except LookupError as error:
         raise _no_home(settings.home) from error
-    except StorageFullError as error:
-        raise CommandError(Exit.DISK_FULL, "disk_full", sentence(error)) from error
     except (StorageUnavailableError, VersionError) as error:
-        raise CommandError(Exit.HOME, "database_unavailable", sentence(error)) from error
+        raise database_error(settings.home, error) from error
+
+
+def database_error(home: Path, error: Exception) -> CommandError:
+    """The sentence for a database that cannot be used. SQLite does not always say that it is for want of room."""
+    if isinstance(error, StorageFullError):
+        return CommandError(Exit.DISK_FULL, "disk_full", sentence(error))
+    if isinstance(error, StorageUnavailableError):
+        try:
+            with TemporaryFile(dir=home) as probe:
+                probe.write(bytes(PROBE))
+        except OSError as refused:
+            return disk_error(home, refused)
+    return CommandError(Exit.HOME, "database_unavailable", sentence(error))
 
 
 def require_home(settings: Settings) -> None:

@@ -68,7 +68,7 @@ async def make(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
 async def _made(
     drive: Driving, row: BookRow, asked: Making, media: tuple[str, ...], scope: Scope, tell: Tell
 ) -> tuple[RequestEvent, Done, bool]:
-    """Make and export; what the export finds lost or damaged is made again. And whether anything had to be made."""
+    """Make and export; what the export finds damaged is made again. And whether anything had to be made."""
     wanted = Wanted(kinds_of(media), Path(asked.out), scope, allow_missing=asked.allow_missing)
     for rounds in range(ROUNDS):
         key = f"{asked.key}-{rounds}" if rounds else asked.key
@@ -116,7 +116,7 @@ async def _watched(
             busy = busy or _has_work(event.progress)
             if busy:
                 tell(messages.progress(event))
-            standstill.look(event.progress)
+            standstill.look(event)
     return last, busy
 
 

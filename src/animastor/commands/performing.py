@@ -15,14 +15,14 @@ from animastor import logs, signals
 from animastor.app import Driving, driving, reading
 from animastor.commands.errands import Asked, errand_message, errands
 from animastor.commands.errors import CommandError, Exit
-from animastor.commands.homes import NewHome, disk_error, home_errors, locked, sentence
+from animastor.commands.homes import NewHome, database_error, disk_error, home_errors, locked
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.alarms import Alarm
 from animastor.engine.errors import EngineFailedError
 from animastor.engine.holder import Holder, event_from_json
 from animastor.engine.home import HolderGoneError, HolderRefusedError, HomeServer, Message, ask
-from animastor.engine.ports import StorageFullError, StorageUnavailableError
+from animastor.engine.ports import StorageUnavailableError
 from animastor.output import OutputGoneError
 from animastor.storage.versions import VersionError
 
@@ -63,10 +63,8 @@ async def _drive(settings: Settings, message: Message, display: Display, new: Ne
             except CommandError:  # the errand is over, and nothing is being written for it
                 new.useless = not await opened.storage.books()
                 raise
-    except StorageFullError as error:
-        raise CommandError(Exit.DISK_FULL, "disk_full", sentence(error)) from error
     except (StorageUnavailableError, VersionError) as error:
-        raise CommandError(Exit.HOME, "database_unavailable", sentence(error)) from error
+        raise database_error(settings.home, error) from error
 
 
 async def _serve(drive: Driving, message: Message, display: Display) -> Message:
@@ -121,9 +119,8 @@ async def _unless_failed(drive: Driving, main: Awaitable[T]) -> T:
         engine.result()
         return await working
     except EngineFailedError as error:
-        if isinstance(error.__cause__, StorageFullError):
-            raise CommandError(Exit.DISK_FULL, "disk_full", sentence(error)) from error
-        raise CommandError(Exit.HOME, "engine_failed", sentence(error)) from error
+        cause = error.__cause__ if isinstance(error.__cause__, StorageUnavailableError) else error
+        raise database_error(drive.reading.settings.home, cause) from error
     finally:
         for task in (working, engine, full):
             task.cancel()

@@ -11,8 +11,8 @@ from time import monotonic
 
 from animastor.app import ARTIFACTS, Driving
 from animastor.commands.errors import CommandError, Exit
-from animastor.engine.ports import RequestProgress
 from animastor.engine.reasons import Reason
+from animastor.engine.requests import RequestEvent
 
 PATIENCE_S = 5.0  # nothing was made for so long, and there is a cause
 
@@ -26,11 +26,10 @@ class Standstill:
         self._still_since: float | None = None
         self._ready = -1
 
-    def look(self, progress: RequestProgress) -> None:
+    def look(self, event: RequestEvent) -> None:
         """Raises `CommandError` when nothing has moved for a while for a cause that does not go away by itself."""
-        ready = sum(one.parts_ready for one in progress.media)
-        waits = any(one.pending or one.generating for one in progress.media)
-        if self._drive.jobs.busy or ready != self._ready or not waits:
+        ready = sum(one.parts_ready for one in event.progress.media)
+        if self._drive.jobs.busy or ready != self._ready or event.ended:
             self._ready, self._still_since = ready, None
             return
         if self._still_since is None:

@@ -146,7 +146,7 @@ def _run(
             else:
                 _feed(child, feed, watch)
         except BaseException:
-            child.kill()
+            _end(child)
             raise
         code = child.wait()
     if watch.verdict is not None:
@@ -185,6 +185,15 @@ def _start(command: list[str], with_input: bool) -> subprocess.Popen[bytes]:
         raise FfmpegMissingError(f"{command[0]} is not there") from error
 
 
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Kill it, and what it may have started; it is not reaped yet, so its number is nobody else's."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "linux":
+            os.killpg(child.pid, signal.SIGKILL)  # it leads a group of its own
+        else:
+            child.kill()
+
+
 def _dies_with(parent: int) -> Callable[[], None]:
     prctl = _prctl()
 
@@ -214,7 +223,7 @@ def _feed(child: subprocess.Popen[bytes], feed: Iterable[Buffer], watch: _Watch)
         with suppress(BrokenPipeError):
             child.stdin.close()
     except BaseException:
-        child.kill()
+        _end(child)
         raise
     finally:
         watcher.join()
@@ -271,7 +280,7 @@ class _Watch:
                     if progress is not None:
                         progress(self._seconds())
                 if self.verdict is None and self._breaks_a_limit(time.monotonic() - since):
-                    child.kill()
+                    _end(child)
 
     def _hear(self, piece: bytes) -> None:
         *lines, self._rest = (self._rest + piece).split(b"\n")
