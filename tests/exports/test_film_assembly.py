@@ -242,7 +242,7 @@ def test_what_cannot_be_used_is_named_and_nothing_is_left(
     with pytest.raises(ExportError, match={"cover": "cover", "no scene": "no scene"}.get(kind, "s1")):
         film(given, tmp_path / "a.mp4", about)
     assert list(tmp_path.iterdir()) == []
-    assert psutil.Process().children() == []
+    assert not [each for each in psutil.Process().children() if "ffmpeg" in each.name()]
 
 
 def test_sound_that_breaks_off_is_refused(scenes: list[SceneMedia], tmp_path: Path) -> None:
