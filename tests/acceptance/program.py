@@ -51,7 +51,14 @@ def soon() -> float:
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The test's environment without anything that would steer the program; compiled code is kept, as it usually is."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANIMASTOR_")}
-    kept.pop("PYTHONDONTWRITEBYTECODE", None)
+    for name in (
+        "PYTHONDONTWRITEBYTECODE",
+        "COLUMNS",
+        "LINES",
+        "NO_COLOR",
+        "FORCE_COLOR",
+    ):  # the runner's, not a person's
+        kept.pop(name, None)
     return {**kept, "PYTHONPYCACHEPREFIX": str(BYTECODE), **ROOM, **(extra or {})}
 
 
