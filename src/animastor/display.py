@@ -27,6 +27,7 @@ PLAIN_EVERY_S = 5.0  # a line in a log every so often, and whenever a tenth is p
 NARROW = 60  # columns; below this the bar gives way to the numbers
 LONGEST_BAR = 40
 BESIDE_BAR = 44  # columns for the name before a bar and the numbers behind it
+NAME_WIDTH = 5
 SOON_S = 1.0
 SHOW_CURSOR = "\x1b[?25h"
 
@@ -175,12 +176,22 @@ class LiveDisplay:
     def _table(self) -> Table:
         from rich.table import Table
 
-        table = Table.grid(padding=(0, 1))
+        table, room = Table.grid(padding=(0, 1)), self._console.width - NAME_WIDTH - 2
+        table.add_column(width=NAME_WIDTH, no_wrap=True, overflow="ellipsis")
+        if self._bar_width:
+            table.add_column(width=self._bar_width, no_wrap=True)
+            room -= self._bar_width + 1
+        table.add_column(width=max(1, room), no_wrap=True, overflow="ellipsis")
         if self._event is not None:
             self._rows(table, self._event)
         for name, fraction in self._exports.items():
             self._row(table, "file", fraction, 1.0, f"{fraction:.0%} of {name}")
         return table
+
+    @property
+    def _bar_width(self) -> int:
+        wide = self._console.width
+        return 0 if wide < NARROW else max(10, min(LONGEST_BAR, wide - BESIDE_BAR))
 
     def _rows(self, table: Table, event: RequestEvent) -> None:
         for media in event.progress.media:
@@ -192,21 +203,15 @@ class LiveDisplay:
 
     def _row(self, table: Table, name: str, done: float, total: float, said: str) -> None:
         from rich.progress_bar import ProgressBar
-        from rich.text import Text
 
-        text = Text.from_markup(said, overflow="ellipsis")
-        text.no_wrap = True
-        if self._console.width < NARROW:
-            table.add_row(name, text)
-            return
         bar = ProgressBar(
             total=max(total, 1e-9),
             completed=done if total else 0.0,
-            width=max(10, min(LONGEST_BAR, self._console.width - BESIDE_BAR)),
+            width=self._bar_width,
             complete_style="cyan",
             finished_style="green",
         )
-        table.add_row(name, bar, text)
+        table.add_row(name, *([bar] if self._bar_width else []), said)
 
 
 class PlainDisplay:
