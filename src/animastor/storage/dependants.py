@@ -43,6 +43,20 @@ _RAISE_WAITING = Statement(
     """,
     readers=_READERS,
 )
+_NOT_COMING = Statement(
+    "wait_in_vain",
+    "What a plan that has just been stored waits for was there already, or has come to rest since the plan was made.",
+    """
+    UPDATE asset SET plan_seq = plan_seq + 1, waits = waits & ~({WAIT_REQUIRES} | {WAIT_FOLLOWS})
+    FROM {waiting} AS w
+    WHERE asset.id = w.asset AND asset.state = {PENDING} AND EXISTS (
+        SELECT 1 FROM asset o WHERE o.scene_key = asset.scene_key AND o.media = w.need
+          AND ((o.state = {READY} AND o.planned_seq >= o.plan_seq)
+               OR (w.bit = {WAIT_FOLLOWS} AND o.state IN ({NEW}, {DIRTY}, {FAILED})))
+    )
+    """,
+    waiting={"asset": int, "need": str, "bit": int},
+)
 _FAIL = Statement(
     "fail_readers",
     "What requires a FAILED asset cannot be made.",
@@ -104,6 +118,16 @@ def raise_waiting(connection: Connection, registry: Registry, changed: Iterable[
     """These turned out to be as they were, or rest now: whoever waits for them is planned again."""
     if readers := _readers(registry, changed):
         run(connection, _RAISE_WAITING, readers=readers).close()
+
+
+def wait_for_nothing_in_vain(connection: Connection, waiting: Sequence[tuple[int, str, int]]) -> None:
+    """Plans that wait (asset, media type, its bit) were stored; those whose wait is over already are planned again.
+
+    Whoever became READY or came to rest told only those that waited for it then: a plan made before and stored after
+    would wait for ever.
+    """
+    if waiting:
+        run(connection, _NOT_COMING, waiting=waiting).close()
 
 
 def fail_readers(connection: Connection, registry: Registry, failed: Sequence[Changed]) -> None:

@@ -6,7 +6,7 @@ is there already. Then every asset moves by the one transition that its state an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -286,6 +286,18 @@ def _settle_waiting(connection: Connection, registry: Registry, items: Sequence[
     journal.record_each(connection, JournalType.SKIPPED, State.PENDING, skipped)
     drop_tally(connection, (item.place for item in items))
     _fail_hopeless(connection, registry, pending)
+    dependants.wait_for_nothing_in_vain(connection, sorted(_awaited(registry, pending)))
+
+
+def _awaited(registry: Registry, pending: Iterable[_Item]) -> Iterator[tuple[int, str, int]]:
+    """Each asset with what its plan waits for, and the bit by which it does."""
+    for item in pending:
+        media = registry[item.before.media]
+        for on in item.plan.waiting_on:
+            if on in media.requires:
+                yield item.plan.asset, on, int(Wait.REQUIRES)
+            elif on in media.follows:
+                yield item.plan.asset, on, int(Wait.FOLLOWS)
 
 
 def _step_back(connection: Connection, registry: Registry, running: Sequence[_Item]) -> None:
