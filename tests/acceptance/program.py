@@ -98,6 +98,7 @@ class Started:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        self._root = psutil.Process(self.process.pid)  # knows when its number is somebody else's
         if slave is not None:
             os.close(slave)
         self._out, self._err = _Collected(), _Collected()
@@ -138,17 +139,16 @@ class Started:
 
     def tree(self) -> list[psutil.Process]:
         """The process and everything below it that lives."""
-        try:
-            root = psutil.Process(self.process.pid)
-            found = [root, *root.children(recursive=True)]
-        except psutil.NoSuchProcess:
+        if self.process.returncode is not None:
             return []
+        found = [self._root, *self._root.children(recursive=True)]
         self.seen.update(found)
         return found
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the command alone, and remember what it had below it."""
         self.tree()
+        assert self.process.returncode is None, "it has ended"
         os.kill(self.process.pid, number)  # not by `Popen`, which might reap it
 
     def hang_up(self) -> None:
@@ -184,7 +184,7 @@ class Started:
 
     def ended(self) -> bool:
         """Whether it has ended, without reaping it."""
-        return psutil.Process(self.process.pid).status() == psutil.STATUS_ZOMBIE
+        return self.process.returncode is not None or self._root.status() == psutil.STATUS_ZOMBIE
 
     def survivors(self, timeout: float = 3) -> list[psutil.Process]:
         """What was ever seen of it and still lives after a moment."""
