@@ -101,6 +101,7 @@ def _end_with(parent: int) -> None:
 
 
 def _serve(told: Mapping[str, Any], channel: _Channel) -> None:
+    channel.say({"taken": True})  # from here on its death is this order's
     _shorten_log()
     try:
         made = _make(told, _Reporter(channel))

@@ -44,6 +44,7 @@ class ChildProcess(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._answer: asyncio.Future[Mapping[str, Any]] | None = None
         self._watch: _Watch | None = None
+        self._taken = False  # it has begun with the order
         self._gone = False
         self._killed = False
 
@@ -77,12 +78,12 @@ class ChildProcess(asyncio.Protocol):
 
         Raises:
             BackendError: the backend's, a broken limit, or how the child died.
-            ChildGoneError: it was gone before it had the order.
+            ChildGoneError: it had worked before, and was gone before it took this order.
         """
         if self._gone or self._transport is None:
             raise ChildGoneError
         frame, loop = pack(_order(work)), asyncio.get_running_loop()
-        self._answer = loop.create_future()
+        self._answer, self._taken = loop.create_future(), False
         self._watch = _Watch(self, work, progress, loop)
         try:
             self._transport.write(frame)
@@ -90,6 +91,8 @@ class ChildProcess(asyncio.Protocol):
         except ChildGoneError:
             verdict = self._watch.verdict
             self.kill()
+            if self.served and not self._taken and verdict is None:
+                raise  # it died while it was idle, and its end had not been heard of
             code = await self.reap()
             raise verdict or failures.of_end(code, self._last_words()) from None
         except BaseException:
@@ -145,7 +148,9 @@ class ChildProcess(asyncio.Protocol):
             self._answer.set_exception(ChildGoneError())
 
     def _hear(self, message: Mapping[str, Any]) -> None:
-        if "progress" in message:
+        if "taken" in message:
+            self._taken = True
+        elif "progress" in message:
             if self._watch is not None:
                 self._watch.heard(message["progress"])
         elif self._answer is not None and not self._answer.done():
