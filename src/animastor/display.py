@@ -28,6 +28,7 @@ NARROW = 60  # columns; below this the bar gives way to the numbers
 LONGEST_BAR = 40
 BESIDE_BAR = 44  # columns for the name before a bar and the numbers behind it
 NAME_WIDTH = 5
+ECHO = 3  # columns left free, as a terminal writes `^C` behind what stands there, and must not begin a line for it
 SOON_S = 1.0
 SHOW_CURSOR = "\x1b[?25h"
 
@@ -176,7 +177,7 @@ class LiveDisplay:
     def _table(self) -> Table:
         from rich.table import Table
 
-        table, room = Table.grid(padding=(0, 1)), self._console.width - NAME_WIDTH - 2
+        table, room = Table.grid(padding=(0, 1)), self._console.width - NAME_WIDTH - 2 - ECHO
         table.add_column(width=NAME_WIDTH, no_wrap=True, overflow="ellipsis")
         if self._bar_width:
             table.add_column(width=self._bar_width, no_wrap=True)
