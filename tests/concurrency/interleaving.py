@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -91,18 +92,39 @@ def once_after(target: Any, name: str, action: Action, when: Callable[..., bool]
     _once(target, name, action, when, before=False)
 
 
+@dataclass
+class Hook:
+    """Something to be done at one call."""
+
+    name: str
+    has_come: bool = False
+    error: Exception | None = None
+
+    async def do(self, action: Action) -> None:
+        """Do it; what goes wrong is kept, as the code that is called may catch it."""
+        self.has_come = True
+        try:
+            await action()
+        except Exception as error:
+            self.error = error
+            raise
+
+
+HOOKS: list[Hook] = []  # of the test that runs: each must come, and none may fail
+
+
 def _once(target: Any, name: str, action: Action, when: Callable[..., bool], *, before: bool) -> None:
-    call = getattr(target, name)
-    waiting = True
+    call, hook = getattr(target, name), Hook(name)
+    HOOKS.append(hook)
 
     async def wrapped(*args: Any, **kwargs: Any) -> Any:
-        nonlocal waiting
-        comes, waiting = waiting and when(*args), waiting and not when(*args)
+        comes = not hook.has_come and when(*args)
         if comes and before:
-            await action()
+            await hook.do(action)
+        hook.has_come = hook.has_come or comes
         answer = await call(*args, **kwargs)
         if comes and not before:
-            await action()
+            await hook.do(action)
         return answer
 
     setattr(target, name, wrapped)

@@ -36,10 +36,11 @@ def _plan(seed: int) -> Plan:
     """20 fates. The first eight are such that they open a breaker: soon over, of two books, with no success between."""
     dice = Random(seed)
     first = [Fate.KILLED] * 4 + [Fate.FAILS] * 4
-    later = [Fate.KILLED] * 2 + [Fate.FAILS] * 2 + [Fate.STOPPED] * 4 + [Fate.CUT_OFF] * 2 + [Fate.ASKED_AGAIN] * 2
+    unlucky = [Fate.FAILS, Fate.KILLED]
+    later = [Fate.KILLED, Fate.FAILS] + [Fate.STOPPED] * 4 + [Fate.CUT_OFF] * 2 + [Fate.ASKED_AGAIN] * 2
     dice.shuffle(first)
     dice.shuffle(later)
-    return Plan(dice, first, later, parts=2 * SCENES * UNITS)
+    return Plan(dice, first, unlucky, later, parts=2 * SCENES * UNITS)
 
 
 def _back_offs(journal: list[JournalRow]) -> list[list[float]]:

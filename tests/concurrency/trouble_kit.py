@@ -191,10 +191,14 @@ class Trouble:
 
 @dataclass
 class Plan:
-    """Which runs get into trouble: all of the first ones, then some, as the dice say, until all fates have come."""
+    """Which runs get into trouble: all of the first ones, then some, as the dice say, until all fates have come.
+
+    The part that has trouble first has it again and again.
+    """
 
     dice: Random
     first: list[Fate]
+    unlucky: list[Fate]
     later: list[Fate]
     parts: int  # how many there are to make
     dealt: list[Fate] = field(default_factory=list)
@@ -213,9 +217,10 @@ class Plan:
             return None
         if self.first:
             return self.first.pop()
+        if self.unlucky and input_hash == next(iter(self.of_hash)):
+            return self.unlucky.pop()
         pressing = self.parts - made <= 2 * len(self.later) + 4
-        unlucky = input_hash == next(iter(self.of_hash))  # one part has trouble again and again
-        if not (pressing or unlucky or self.dice.random() < 0.5):
+        if not (pressing or self.dice.random() < 0.5):
             return None
         fate = self._fitting(may_be_cut_off=may_be_cut_off, closed=closed)
         if fate is not None:
@@ -229,7 +234,7 @@ class Plan:
         soon = [fate for fate in self.later if fate not in (Fate.CUT_OFF, Fate.ASKED_AGAIN)]
         if soon:
             return soon[0]
-        return Fate.ASKED_AGAIN if closed and set(self.later) == {Fate.ASKED_AGAIN} else None
+        return Fate.ASKED_AGAIN if closed and self.later and not self.unlucky else None
 
 
 class Troublemaker:

@@ -6,18 +6,26 @@ from animastor.engine.ports import ArtifactStore, Storage
 
 
 class Collector:
-    """Deletes what storage marked. A crash in between leaves marked rows, which the next round is given again."""
+    """Deletes what storage marked. A crash in between leaves marked rows, which the next round is given again.
+
+    A row goes a round after its bytes: until then a result whose bytes were looked at before they were deleted finds
+    it marked, and is told to upload again.
+    """
 
     def __init__(self, storage: Storage, artifacts: ArtifactStore, batch: int) -> None:
         self._storage = storage
         self._artifacts = artifacts
         self._batch = batch
+        self._deleted: frozenset[str] = frozenset()  # in the round before
 
     async def collect(self) -> int:
-        """One batch; how many artifacts were deleted."""
+        """One batch; how many artifacts are gone for good."""
         marked = await self._storage.collectable(self._batch)
-        for checksum, suffix in marked:
+        gone = [checksum for checksum, _ in marked if checksum in self._deleted]
+        left = [one for one in marked if one[0] not in self._deleted]
+        for checksum, suffix in left:
             await self._artifacts.delete(checksum, suffix)
-        if marked:
-            await self._storage.collected([checksum for checksum, _ in marked])
-        return len(marked)
+        self._deleted = frozenset(checksum for checksum, _ in left)
+        if gone:  # whoever has uploaded them again meanwhile, in vain so far, is welcome now
+            await self._storage.collected(gone)
+        return len(gone)

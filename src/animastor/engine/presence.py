@@ -6,6 +6,8 @@ wrongly: then nothing is changed, and a person is asked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from animastor.engine.alarms import Alarm, Report
 from animastor.engine.observing import Observer
 from animastor.engine.ports import ArtifactStore, Storage
@@ -31,12 +33,13 @@ class Presence:
     def _start_cycle(self) -> None:
         self._after = ""
         self._looked = 0
-        self._missing: list[str] = []
+        self._missing: list[tuple[str, str]] = []
 
     async def look(self) -> int:
         """One part of the cycle; at its end, how many assets lost their bytes. Raises when the store is away."""
         if await self._page():
             return 0
+        self._missing = await self._absent(self._missing)  # some may be back: a cycle takes its time
         if len(self._missing) <= min(MOST_MISSING, max(1, LARGEST_SHARE * self._looked)):
             return await self._give_up()
         self._report(
@@ -59,16 +62,17 @@ class Presence:
     async def _page(self) -> bool:
         """Look at the next artifacts; whether there may be more."""
         rows = await self._storage.artifacts_after(self._after, self._batch)
-        for checksum, suffix, _ in rows:
-            if await self._artifacts.path(checksum, suffix) is None:
-                self._missing.append(checksum)
+        self._missing += await self._absent([(checksum, suffix) for checksum, suffix, _ in rows])
         self._looked += len(rows)
         if rows:
             self._after = rows[-1][0]
         return len(rows) == self._batch
 
+    async def _absent(self, artifacts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [one for one in artifacts if await self._artifacts.path(*one) is None]
+
     async def _give_up(self) -> int:
-        missing = self._missing
+        missing = [checksum for checksum, _ in self._missing]
         self._start_cycle()
         if not missing:
             return 0

@@ -151,7 +151,8 @@ class Results:
                 outcomes.append(Outcome(_success(one.ticket), one.ticket.asset))
             else:
                 answers.append(accepted.reason)
-                outcomes.append(_after_result(one.ticket, accepted))
+                if accepted.reason is not Reason.ARTIFACT_GONE:  # to be uploaded again: the claim goes on
+                    outcomes.append(_after_result(one.ticket, accepted))
                 self._measure(one, accepted)
         await self._failing.fail(faults)
         await self._successors.follow(outcomes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import count
 from random import Random
 from typing import TypeVar
 
@@ -34,13 +35,16 @@ class Delivery:
     async def result(self, receipt: Receipt) -> str:
         """Upload the file and finish the job; the hub's answer. The file itself stays.
 
-        Raises `HubRefusedError`, also when the file is gone.
+        While the store collects these very bytes, they are uploaded again and again, later and later. Raises
+        `HubRefusedError`, also when the file is gone.
         """
-        while True:
+        for tries in count():
             uploaded = await self.patiently(lambda: self._upload(receipt))
             answer = await self.patiently(lambda: self._hub.finish(receipt.claim, uploaded))  # noqa: B023 - awaited here
             if answer != ARTIFACT_GONE:
                 return answer
+            await self._clock.sleep(pause(tries, self._random.random()))
+        raise AssertionError("it goes on until there is an answer")
 
     async def _upload(self, receipt: Receipt) -> Uploaded:
         try:
