@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NewType, Protocol
 
+from animastor.frozen import quick
 from animastor.media.types import Facts, Structure
 
 PROTOCOL = 3
@@ -61,6 +62,7 @@ def job_id(kind: str, asset: int, input_hash: str) -> JobId:
     return JobId(sha256(f"{kind}\0{asset}\0{input_hash}".encode()).hexdigest()[:32])
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Job:
     """One order to a worker: produce one part, or merge the parts.
@@ -125,6 +127,7 @@ class Claim:
     ticket: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Ticket:
     """What a ticket says once its signature is verified (CONTRACT 12)."""
@@ -157,6 +160,7 @@ class Answer(StrEnum):
     STOP = "stop"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Uploaded:
     """Bytes that are in the artifact store: checksum (sha256, hex), size in bytes, probed facts."""

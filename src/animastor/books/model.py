@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType, TypeAlias
 
+from animastor.frozen import quick
+
 BookId = NewType("BookId", str)
 ChapterId = NewType("ChapterId", str)
 SceneId = NewType("SceneId", str)
@@ -61,6 +63,7 @@ class UnitImage:
     text_render: Json = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Unit:
     """The smallest piece that is narrated and illustrated."""
@@ -93,6 +96,7 @@ class Visual:
     camera: Json = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Scene:
     """A stretch of a chapter in one place; the piece that assets belong to."""

@@ -17,9 +17,11 @@ from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.engine.replanning import Replanner
 from animastor.engine.waking import Bell, Changes
+from animastor.frozen import quick
 from animastor.protocol import AssetId, Clock, DispatchId, FailureType, Job, Ticket
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What the database made of one delivery, and what is still to be done about it.

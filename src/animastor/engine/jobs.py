@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from animastor.engine.orders import Orders
 from animastor.engine.ports import Active, JobSource, PlanRow, Storage
+from animastor.frozen import quick
 from animastor.media.registry import Registry
 from animastor.protocol import AssetId, BookKey, DispatchId, Job, Pair, job_id
 
 REMEMBERED = 20_000
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an asset belongs: everything of a job that is not of its part."""

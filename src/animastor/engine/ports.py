@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from animastor.books.model import Book, BookHead
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State, Wait
+from animastor.frozen import quick
 from animastor.media.types import ContentSettings, Dependency, Facts, Previous, Structure
 from animastor.protocol import (
     Answer,
@@ -55,6 +56,7 @@ class CircuitChange:
     reason: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An asset that would like to start. `retrying`: failure types of those of its parts that have attempts."""
@@ -161,6 +163,7 @@ class Enqueued(StrEnum):
     NO_ACTIVE_DISPATCH = "no_active_dispatch"
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """How a claim ended. The breaker is fed when `called_backend`; merges and cache hits never feed it.
@@ -356,6 +359,7 @@ class BookContext:
 # --- Storage: plans and dispatches ---
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PlanRow:
     """An asset that is due, or whose plan is older than what it may read; with everything that its plan reads."""
@@ -383,6 +387,7 @@ class DueWalk:
     last_book: int
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PartRow:
     """A wanted part as it is stored. `params` is the hashed structure."""
@@ -397,6 +402,7 @@ class PartRow:
     work: float
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class StorePlan:
     """A plan to store for an asset, made from `plan_seq`. Waiting: `waiting_on` names media types; no parts."""
@@ -409,6 +415,7 @@ class StorePlan:
     waiting_on: tuple[str, ...] = ()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class JobSource:
     """A wanted part that is not there, with what its job needs. A merge has the parts' checksums as inputs."""
@@ -423,6 +430,7 @@ class JobSource:
     work: float = 0.0  # as planned
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PlanStored:
     """What storing a plan did.
@@ -481,6 +489,7 @@ class Active:
 # --- Storage: results and ends ---
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PartResult:
     """A result whose bytes were checked: the part or merge with this hash is `uploaded`."""
@@ -494,6 +503,7 @@ class PartResult:
     uploaded: Uploaded
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """What the database made of a result.
@@ -545,6 +555,7 @@ class Counted:
     fence: int = 0
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PartOrder:
     """A stored part (or merge), wanted or not, as results look at it before they look at its bytes.

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 
 from animastor.books.model import BookHead, Scene
+from animastor.frozen import quick
 
 Structure: TypeAlias = Mapping[str, Any]  # JSON values; what is hashed is what the worker receives
 
@@ -39,6 +40,7 @@ class ContentSettings:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PartPlan:
     """One independently generated piece of an asset.
@@ -101,6 +103,7 @@ class Previous:
     pinned: bool = False
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class PlanInput:
     """Everything that a plan reads. All of it comes from the database."""
@@ -113,6 +116,7 @@ class PlanInput:
     previous: tuple[Previous, ...] = ()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What probing found in an artifact. Durations in seconds, sizes in pixels; 0 where it does not apply."""

@@ -65,7 +65,7 @@ class FolderStore:
         Raises `ArtifactStoreUnavailableError` when the sentinel cannot be read.
         """
         place = self._place(checksum, suffix)
-        if time.monotonic() - self._just_put.get(checksum, -FRESH_S) < FRESH_S or place.exists():
+        if self._is_fresh(checksum) or place.exists():
             return place
         self._require_sentinel()
         return None
@@ -87,6 +87,11 @@ class FolderStore:
             return Reason.DISK_LOW
         return None
 
+    def _is_fresh(self, checksum: str) -> bool:
+        """Whether these bytes were seen or written by this process just now."""
+        at = self._just_put.get(checksum)
+        return at is not None and time.monotonic() - at < FRESH_S
+
     def _place(self, checksum: str, suffix: str) -> Path:
         return self._root / f"{checksum[:2]}{os.sep}{checksum}{suffix}"  # one step: each costs its parsing
 
@@ -102,9 +107,10 @@ class FolderStore:
         self._require_sentinel()
         answers: list[tuple[str, int] | Exception] = []
         fresh: dict[Path, list[int]] = {}  # folder -> which files came into it
+        seen: set[Path] = set()
         for number, (source, suffix) in enumerate(files):
             try:
-                answer, folder = self._put(source, suffix)
+                answer, folder = self._put(source, suffix, seen)
             except OSError as error:
                 answers.append(self._told(error))
                 continue
@@ -126,11 +132,15 @@ class FolderStore:
         full.__cause__ = error
         return full
 
-    def _put(self, source: Path, suffix: str) -> tuple[tuple[str, int], Path | None]:
-        """Take a file in; the folder that is to be flushed before it counts, if it was not there already."""
+    def _put(self, source: Path, suffix: str, seen: set[Path]) -> tuple[tuple[str, int], Path | None]:
+        """Take a file in; the folder that is to be flushed before it counts, if it was not there already.
+
+        `seen`: what was read back on this trip, once.
+        """
         given = checksum, _ = _digest(source)
         place = self._place(checksum, suffix)
-        if place.exists() and _digest(place) == given:
+        if place in seen or (place.exists() and _digest(place) == given):
+            seen.add(place)
             return given, None
         if not place.parent.exists():
             place.parent.mkdir(exist_ok=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from animastor.frozen import quick
 from animastor.media.types import Structure
 from animastor.protocol import FailureType
 
@@ -26,6 +27,7 @@ class BackendError(Exception):
         self.message = message
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Order:
     """One piece of work: the hashed structure, and where the bytes of its input artifacts lie (checksum -> file).

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from animastor.frozen import quick
 from animastor.protocol import Claim
 from animastor.workers.backend import Order, Produced, Progress
 
@@ -32,6 +33,7 @@ class Limits:
         return cls(idle_s=timeout_s, hard_s=4 * timeout_s)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Work:
     """An order, the backend function that does it ("module:function"), and the folder that it writes to.

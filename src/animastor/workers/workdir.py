@@ -101,8 +101,9 @@ class Workdir:
 def _remove(folders: Sequence[Path]) -> list[Exception | None]:
     for folder in folders:
         try:
-            for left in folder.iterdir():
-                left.unlink()
+            with os.scandir(folder) as left:
+                for each in left:
+                    Path(each).unlink()
             folder.rmdir()
         except FileNotFoundError:
             continue
