@@ -365,3 +365,13 @@ def test_a_waiting_claim_that_is_given_up_takes_nothing():
         assert [status.state for status in world.jobs()] == [JobState.QUEUED]
 
     world.clock.run(main())
+
+
+def test_who_listens_hears_that_something_may_start_now():
+    heard: list[str] = []
+    world = World()
+    world.store.listen(lambda: heard.append("one"))
+    world.store.listen(lambda: heard.append("other"))
+    assert heard == []
+    world.store.wake()
+    assert heard == ["one", "other"]

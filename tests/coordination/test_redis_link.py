@@ -240,6 +240,30 @@ async def test_a_job_that_one_process_enters_is_claimed_by_one_that_waits_in_ano
     await there.close()
 
 
+async def test_a_wake_is_heard_by_who_listens_in_any_process_and_once_by_its_own(socket: Path, client: Redis):
+    here, there = (RedisCoordination.connect(f"unix://{socket}", SystemClock(), LIMITS) for _ in range(2))
+    own, others = [], asyncio.Event()
+    here.listen(lambda: own.append("rung"))
+    there.listen(others.set)
+    while (await client.pubsub_numsub(f"{ROOT}:wake"))[0][1] < 2:  # noqa: ASYNC110 - nothing else tells
+        await asyncio.sleep(0)
+    await asyncio.wait_for(others.wait(), 5)  # for what could not be heard before
+    others.clear()
+    before = len(own)
+    here.wake()
+    assert len(own) == before + 1  # at once
+    await asyncio.wait_for(others.wait(), 5)
+    await here.close()
+    await there.close()
+
+
+async def test_a_wake_without_a_server_is_lost_without_an_error(tmp_path: Path):
+    store = RedisCoordination.connect(f"unix://{tmp_path}/nobody", SystemClock())
+    store.listen(lambda: None)
+    store.wake()
+    await store.close()
+
+
 async def test_many_jobs_are_read_page_by_page(store: RedisCoordination, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("animastor.coordination.redis.coordination.PAGE", 7)
     await store.admit([candidate(1, "d1")])

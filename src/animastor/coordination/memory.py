@@ -7,7 +7,7 @@ they are put together. Nothing here is needed for correctness: losing all of it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from animastor.coordination.bell import Bell
@@ -61,6 +61,7 @@ class MemoryCoordination:
         self._limits = limits or Limits()
         self._window = window
         self._bell = Bell(clock)
+        self._woken: list[Callable[[], None]] = []
         self._forget_all()
 
     def _forget_all(self) -> None:
@@ -411,6 +412,12 @@ class MemoryCoordination:
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
         self._queue.watch.present(self._clock.now())
 
+    def listen(self, ring: Callable[[], None]) -> None:
+        """From now on call `ring` at each `wake`."""
+        self._woken.append(ring)
+
     def wake(self) -> None:
         """Something may be claimed or dispatched now."""
         self._bell.ring()
+        for ring in self._woken:
+            ring()

@@ -8,7 +8,7 @@ sequences, and the n-th answer belongs to the n-th question. Implementations: `s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -309,8 +309,12 @@ class Coordination(Protocol):
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
         ...
 
+    def listen(self, ring: Callable[[], None]) -> None:
+        """From now on call `ring` at each `wake`, of any process. Missing one is harmless: ticks come by themselves."""
+        ...
+
     def wake(self) -> None:
-        """Something may be claimed or dispatched now."""
+        """Something may be claimed or dispatched now: here at once, in other processes soon. Within a running loop."""
         ...
 
 

@@ -6,7 +6,7 @@ turning values into arguments and answers into values, and the waiting of a clai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -72,13 +72,15 @@ class RedisCoordination:
         self._me = uuid4().hex
         self._calls = count(1)
         self._bell = Bell(clock)
+        self._woken: list[Callable[[], None]] = []
         self._doorbell: Doorbell | None = None
 
     @classmethod
     def connect(cls, url: str, clock: Clock, limits: Limits | None = None, *, root: str = ROOT) -> RedisCoordination:
         """For the server at this URL (`redis://`, `rediss://`, `unix://`). Nothing is sent before the first call."""
         made = cls(RedisLink(connect(url)), clock, limits, root=root)
-        made._doorbell = Doorbell(connect(url, connections=1), f"{root}:bell", made._me, made._bell.ring)
+        bells = {f"{root}:bell": made._bell.ring, f"{root}:wake": made._wake}
+        made._doorbell = Doorbell(connect(url, connections=2), made._me, bells)
         return made
 
     async def close(self) -> None:
@@ -246,9 +248,22 @@ class RedisCoordination:
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
         await self._run("serving")
 
+    def listen(self, ring: Callable[[], None]) -> None:
+        """From now on call `ring` at each `wake` of any process, and after each time that it could not be heard."""
+        self._woken.append(ring)
+        if self._doorbell is not None:
+            self._doorbell.start()
+
     def wake(self) -> None:
-        """Something may be claimed or dispatched now, in this process. Other processes hear what scripts ring."""
+        """Something may be claimed or dispatched now: here at once, in other processes soon. Within a running loop."""
+        self._wake()
+        if self._doorbell is not None:
+            self._doorbell.ring(f"{self._keys[0]}:wake")
+
+    def _wake(self) -> None:
         self._bell.ring()
+        for ring in self._woken:
+            ring()
 
 
 def _handed_back(claim: Claim, worker: Worker) -> Verdict:
