@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from animastor.engine.ports import StorageFullError, StorageUnavailableError
 
@@ -42,11 +43,16 @@ _SQLSTATES: Final = {
     "40001": Fate.AGAIN,  # serialization failure
     "40P01": Fate.AGAIN,  # deadlock
     "55P03": Fate.AGAIN,  # lock not available
+    "25P03": Fate.RECONNECT,  # idle in a transaction for too long
+    "25P04": Fate.RECONNECT,
     "53100": Fate.FULL,
+    "53200": Fate.RECONNECT,  # out of memory
     "53300": Fate.RECONNECT,  # too many connections
+    "57014": Fate.RECONNECT,  # a statement took too long: the server is overloaded, no member is at fault
     "57P01": Fate.RECONNECT,  # the server is shutting down, crashed, or starting
     "57P02": Fate.RECONNECT,
     "57P03": Fate.RECONNECT,
+    "57P05": Fate.RECONNECT,  # idle for too long
 }
 
 
@@ -56,6 +62,10 @@ def fate_of(error: BaseException) -> Fate:
         if error.connection_invalidated:
             return Fate.RECONNECT
         return fate_of(error.orig) if error.orig is not None else Fate.MEMBER
+    return Fate.UNAVAILABLE if isinstance(error, PoolTimeoutError) else _fate_of_driver(error)
+
+
+def _fate_of_driver(error: BaseException) -> Fate:
     if isinstance(error, sqlite3.Error):
         return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, Fate.MEMBER)
     if isinstance(error, OSError):

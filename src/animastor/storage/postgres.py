@@ -1,4 +1,13 @@
-"""PostgreSQL over asyncpg: the same storage functions, run by `run_sync`, repeated when they lose against others."""
+"""PostgreSQL over asyncpg: the same storage functions, run by `run_sync`, repeated when they lose against others.
+
+A transaction whose fate is not its own fault is repeated with the same arguments, and never taken back by another
+one: storage functions recognise what they did before (`engine.ports.Storage`), so a commit whose answer was lost is
+answered as if it had been heard.
+
+Nothing lasts for ever: a statement, a wait for a lock, a wait for a connection, and a transaction whose process does
+nothing (one that was stopped, or whose machine is gone) each have a limit, after which the server ends them. So rows
+that somebody locked and left are free again after `IDLE_S`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from animastor.storage.database import Core, P, R
 from animastor.storage.failures import Fate, fate_of, typed
@@ -17,19 +26,53 @@ T = TypeVar("T")
 
 ATTEMPTS: Final = 8
 PAUSE_S: Final = 0.1  # doubled with each attempt to reconnect: about 12 s in all
+CONNECTIONS: Final = 8  # of one process at most
+POOL_S: Final = 30.0  # for a free connection
+CONNECT_S: Final = 5.0  # for a new one
+STATEMENT_S: Final = 60.0  # the longest is the coarse update of an edit: half a second for 300,000 assets
+LOCK_S: Final = 10.0  # for a row that another transaction holds; then the transaction is run again
+IDLE_S: Final = 15.0  # between two statements of a transaction: what is pure is done before it begins
+GONE_S: Final = 10.0  # beyond a statement's time: a server that has not answered then is not there
 
 
 class PostgresDatabase:
     """A PostgreSQL database. `url` as SQLAlchemy's, with the driver `postgresql+asyncpg`.
 
-    A transaction that fails by deadlock, serialization or a lost connection is repeated with the same arguments, so
-    an acknowledgement that was lost is asked for again and never reversed.
+    `connections` is how many transactions this process runs at once; more wait for a free connection. `statement_s`,
+    `lock_s` and `idle_s` are the limits that the server holds.
     """
 
     writable: Final = True
 
-    def __init__(self, url: str, *, connections: int = 8, sleep: Sleep = asyncio.sleep) -> None:
-        self._engine = create_async_engine(url, pool_size=connections, max_overflow=0, pool_pre_ping=False)
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections: int = CONNECTIONS,
+        statement_s: float = STATEMENT_S,
+        lock_s: float = LOCK_S,
+        idle_s: float = IDLE_S,
+        pool_s: float = POOL_S,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        limits = {
+            "statement_timeout": statement_s,
+            "lock_timeout": lock_s,
+            "idle_in_transaction_session_timeout": idle_s,
+        }
+        session = {name: str(round(1000 * seconds)) for name, seconds in limits.items()}
+        self._engine = create_async_engine(
+            url,
+            pool_size=connections,
+            max_overflow=0,
+            pool_timeout=pool_s,
+            pool_pre_ping=False,
+            connect_args={
+                "timeout": CONNECT_S,
+                "command_timeout": statement_s + GONE_S,
+                "server_settings": {**session, "application_name": "animastor", "jit": "off"},
+            },
+        )
         self._sleep = sleep
         self._where = self._engine.url.render_as_string(hide_password=True)
 
@@ -69,5 +112,15 @@ class PostgresDatabase:
         async with self._engine.connect() as connection:
             if repeatable_read:  # several statements of one answer see one state
                 await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-            async with connection.begin():
-                return await connection.run_sync(call)
+            try:
+                async with connection.begin():
+                    return await connection.run_sync(call)
+            except Exception as error:
+                await _leave(connection, error)
+                raise
+
+
+async def _leave(connection: AsyncConnection, error: Exception) -> None:
+    """A connection that did not answer in time is not asked again, not even to take its transaction back."""
+    if fate_of(error) is Fate.RECONNECT and not connection.invalidated:
+        await connection.invalidate(error)

@@ -64,6 +64,8 @@ def migrate(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
+    if connection.dialect.name == "postgresql":  # tables may be rewritten: that takes what it takes
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
     command.upgrade(config, "head")
     connection.execute(text("UPDATE meta SET value = :value WHERE name = 'schema'"), {"value": SCHEMA})
     connection.execute(text("UPDATE meta SET value = :value WHERE name = 'layout'"), {"value": LAYOUT})
