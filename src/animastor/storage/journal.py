@@ -1,11 +1,16 @@
-"""The append-only record: rows written in the transaction that they describe, and rows observed after the fact."""
+"""The append-only record: rows written in the transaction that they describe, and rows observed after the fact.
+
+Ids are given when rows are written, and with many writers a row may be committed after another one with a higher id.
+Who reads on behind the last id would never see it. So readers see rows up to a horizon: behind it stands every row
+of a transaction that is not over. What they do not see yet, they see next time.
+"""
 
 # ruff: noqa: S608 - fragments of this package are put together, nothing from outside
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from sqlalchemy import Connection
@@ -14,7 +19,7 @@ from animastor.engine.ports import JournalRow
 from animastor.engine.reasons import JournalType
 from animastor.engine.states import State
 from animastor.protocol import AssetId
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, locks_rows, run, scalar
 
 _RECORD = Statement(
     "journal_record",
@@ -52,13 +57,31 @@ _COLUMNS = "j.id, j.at, j.asset, j.type, j.state, j.reason, j.dispatch_id, j.act
 _READ = Statement(
     "journal_read",
     "Rows of the whole journal behind an id.",
-    f"SELECT {_COLUMNS} FROM journal j WHERE j.id > :after ORDER BY j.id LIMIT :limit",
+    f"SELECT {_COLUMNS} FROM journal j WHERE j.id > :after AND j.id <= :until ORDER BY j.id LIMIT :limit",
 )
 _READ_ASSET = Statement(
     "journal_read_asset",
     "Rows of one asset behind an id.",
-    f"SELECT {_COLUMNS} FROM journal j WHERE j.asset = :asset AND j.id > :after ORDER BY j.id LIMIT :limit",
+    f"""
+    SELECT {_COLUMNS} FROM journal j WHERE j.asset = :asset AND j.id > :after AND j.id <= :until
+    ORDER BY j.id LIMIT :limit
+    """,
 )
+_GIVEN = Statement(
+    "journal_given",
+    "The highest id that was given to a row.",
+    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS id FROM journal_id_seq",
+)
+_WRITING = Statement(
+    "journal_writing",
+    "The highest id before the rows of any transaction that is writing (its mark: `journal_mark` of the first schema).",
+    """
+    SELECT min((CAST(l.classid AS bigint) - 1073741824) * 4294967296 + CAST(l.objid AS bigint)) AS id FROM pg_locks l
+    WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND CAST(l.classid AS bigint) BETWEEN 1073741824 AND 2147483647
+      AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+    """,
+)
+_EVERYTHING: Final = 2**62
 
 Member = tuple[int | None, str | None, str]  # asset, dispatch, details as JSON
 
@@ -99,12 +122,25 @@ def observe(connection: Connection, rows: Iterable[JournalRow]) -> None:
         run(connection, _OBSERVE, members=members).close()
 
 
-def read(connection: Connection, asset: AssetId | None, after: int, limit: int) -> list[JournalRow]:
-    """Rows with an id above `after`, oldest first."""
+def horizon(connection: Connection) -> int:
+    """The id up to which no row is missing, for a transaction that begins after this one has ended.
+
+    The order matters: a row with an id that was given before the first statement belongs to a transaction that was
+    marked before; so either the second statement finds the mark, or the transaction is over and its rows are there.
+    """
+    if not locks_rows(connection):  # one writer: ids and commits have one order
+        return _EVERYTHING
+    given = int(scalar(connection, _GIVEN))
+    writing = scalar(connection, _WRITING)
+    return given if writing is None else min(given, int(writing))
+
+
+def read(connection: Connection, asset: AssetId | None, after: int, until: int, limit: int) -> list[JournalRow]:
+    """Rows with an id above `after` and up to `until` (a `horizon`), oldest first."""
     if asset is None:
-        rows = fetch(connection, _READ, after=after, limit=limit)
+        rows = fetch(connection, _READ, after=after, until=until, limit=limit)
     else:
-        rows = fetch(connection, _READ_ASSET, asset=asset, after=after, limit=limit)
+        rows = fetch(connection, _READ_ASSET, asset=asset, after=after, until=until, limit=limit)
     return [
         JournalRow(
             at=row.at,

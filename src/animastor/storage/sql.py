@@ -245,8 +245,9 @@ class SqlStorage(ports.Storage):
     async def journal(
         self, *, asset: AssetId | None = None, after: int = 0, limit: int = 1000
     ) -> Sequence[ports.JournalRow]:
-        """Journal rows behind an id, oldest first."""
-        return await self._db.read(journal.read, asset, after, limit)
+        """Journal rows behind an id, oldest first; paging so, none is ever missed."""
+        until = await self._db.read(journal.horizon)
+        return await self._db.read(journal.read, asset, after, until, limit)
 
     async def export_rows(self, book_key: BookKey, scope: Scope) -> Sequence[ports.SceneExport]:
         """The scenes of a scope with their assets. Raises `requests.ScopeError`."""

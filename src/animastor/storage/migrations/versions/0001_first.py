@@ -316,6 +316,25 @@ def _journal() -> None:
         _text("details"),
     )
     op.create_index("journal_asset", "journal", ["asset", "id"])
+    if op.get_bind().dialect.name == "postgresql":
+        for statement in _MARK_WRITERS:
+            op.execute(statement)
+
+
+# A transaction that writes the journal says, before it takes its first id, behind which id its rows will stand: by a
+# shared lock, which holds nobody up, can be seen by others, and goes when the transaction does (`storage.journal`).
+_MARK_WRITERS = (
+    """
+    CREATE FUNCTION journal_mark() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock_shared(
+            4611686018427387904 + (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM journal_id_seq)
+        );
+        RETURN NULL;
+    END $$
+    """,
+    "CREATE TRIGGER journal_mark BEFORE INSERT ON journal FOR EACH STATEMENT EXECUTE FUNCTION journal_mark()",
+)
 
 
 def _index(name: str, table: str, columns: list[str] | list[sa.TextClause], condition: str) -> None:
