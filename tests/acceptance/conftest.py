@@ -3,47 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
 import pytest
-from program import Ran, Started, run
-from tiny_book import SIZE, write_book
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # the stage of the engine's own tests
 
-@dataclass(frozen=True)
-class Place:
-    """A folder with a book, and the home and the finished files that belong to it."""
-
-    folder: Path
-
-    @property
-    def book(self) -> Path:
-        """The source."""
-        return self.folder / "book"
-
-    @property
-    def home(self) -> Path:
-        """The home."""
-        return self.folder / "home"
-
-    @property
-    def out(self) -> Path:
-        """The finished files."""
-        return self.folder / "out"
-
-    @property
-    def making(self) -> tuple[str | Path, ...]:
-        """The command that makes everything."""
-        return ("make", self.book, "--size", SIZE, "--home", self.home, "--out", self.out)
-
-    def make(self, *more: str, env: dict[str, str] | None = None, timeout: float = 100) -> Ran:
-        """Make the book, to the end."""
-        return run(*self.making, *more, cwd=self.folder, env=env, timeout=timeout)
-
-    def start(self, *more: str, env: dict[str, str] | None = None, terminal: tuple[int, int] | None = None) -> Started:
-        """Begin to make the book."""
-        return Started((*self.making, *more), self.folder, env, terminal=terminal)
+from place import Place
+from program import Ran
+from tiny_book import write_book
 
 
 @pytest.fixture

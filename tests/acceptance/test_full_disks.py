@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from place import Place
 from program import Started, soon, until
 from tiny_book import SIZE
-
-from conftest import Place
 
 ROOMY = "64m"
 SILENT = {"ANIMASTOR_JOBS": "1"}

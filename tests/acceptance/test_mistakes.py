@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from place import Place
 from program import PROGRAM, Ran, environment, run
 from tiny_book import read, write_book
-
-from conftest import Place
 
 
 def _is_one_sentence(text: str) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 
+from place import Place
 from program import Ran, run
 from tiny_book import SIZE
-
-from conftest import Place
 
 MOST_CPU_S = 1.2  # of a `make` that has nothing to do; on an idle machine it is over in about that time
 

@@ -19,10 +19,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from place import Place
 from program import Started, working_in
 from tiny_book import artifacts_of, parts_of, write_book
-
-from conftest import Place
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from place import Place
 from program import Started, soon, until, working_in
-
-from conftest import Place
 
 GO_ON = "Finished parts are kept; run the same command again to go on."
 

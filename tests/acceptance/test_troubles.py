@@ -12,11 +12,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from place import Place
 from program import run, until
 from tiny_book import SHORT, artifacts_of, parts_of, stored_file, write_book
 
 from animastor.media.ffmpeg import program
-from conftest import Place
 
 AUDIO = ("--media", "audio")
 

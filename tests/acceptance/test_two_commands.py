@@ -6,11 +6,11 @@ import json
 import signal
 from pathlib import Path
 
+from place import Place
 from program import Started, run, working_in
 from tiny_book import SHORT, SIZE, artifacts_of, read, write_book
 
 from animastor.media.ffmpeg import program
-from conftest import Place
 
 FILES = {"tiny.mp4", "tiny.vtt", "tiny.m4b"}
 
