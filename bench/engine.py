@@ -28,7 +28,7 @@ from typing import Any
 
 import structlog
 
-from animastor.app import DATABASE, artifact_store, compose_engine, compose_worker, coordination_limits
+from animastor.app import compose_engine, compose_worker
 from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Scene, SceneId, Unit, UnitId
 from animastor.clock import SystemClock
 from animastor.config import Settings
@@ -39,6 +39,7 @@ from animastor.media.image import IMAGE
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings, Facts, Structure
 from animastor.storage.sql import open_home
+from animastor.stores import DATABASE, artifact_store, coordination_limits
 from animastor.tuning import tune
 from animastor.workers.backend import Produced, Progress
 from animastor.workers.backends import Backends, CpuBackend

@@ -1,7 +1,7 @@
-"""The composition root: the one place where real things are put together (DESIGN, layout).
+"""The composition root: the one place where real things are put together (DESIGN, layout); its stores are `stores`.
 
-`Reading` opens a home to look at it. `Driving` is a home with everything that works on it: engine, coordination,
-worker and hub, in this process; whoever makes one holds the home's lock.
+`Reading` opens an installation to look at it. `Driving` is one with everything that works on it in this process. Of a
+home, whoever makes one holds its lock; of shared stores there may be many, each with its `Role`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from pathlib import Path
 from random import Random
 
 from animastor.clock import SystemClock
 from animastor.config import Settings
-from animastor.coordination.limits import Limits
-from animastor.coordination.memory import MemoryCoordination
 from animastor.engine.alarms import Alarm
 from animastor.engine.config import EngineConfig
 from animastor.engine.engine import Engine
@@ -26,8 +25,8 @@ from animastor.hub.local import LocalHub
 from animastor.media.registry import Registry, installed
 from animastor.protocol import Clock, Hub, Worker
 from animastor.room import Room, WatchedRunner, WatchedStore
-from animastor.storage.folder import FolderStore
-from animastor.storage.sql import SqlStorage, open_home
+from animastor.storage.sql import SqlStorage
+from animastor.stores import artifact_place, artifact_store, coordination_of, storage_of
 from animastor.tuning import tune
 from animastor.workers.backends import Backends, cpu_backends
 from animastor.workers.checking import ChildChecker
@@ -36,12 +35,17 @@ from animastor.workers.loop import WorkerLoop
 from animastor.workers.work import Runner
 from animastor.workers.workdir import Workdir
 
-DATABASE = "animastor.db"
-ARTIFACTS = "artifacts"
 WORK = "work"
 CHECKERS = 1  # children that only look at bytes; they start when there is something to look at
 LANE = "system"
-DAY_S = 86_400.0
+
+
+class Role(Enum):
+    """What a process does for an installation. The one that drives a home does all of it, as a replica does."""
+
+    REPLICA = auto()  # schedules, keeps, reconciles and works
+    WORKER = auto()  # works alone, and takes its own results in
+    CLIENT = auto()  # asks and watches
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class Driving:
 
     reading: Reading
     engine: Engine
+    coordination: Coordination
     children: Children
     jobs: WatchedRunner
     backends: Backends
@@ -69,32 +74,17 @@ class Driving:
     exporting: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the one export that is being written
 
 
-def artifact_store(settings: Settings, *, create: bool) -> FolderStore:
-    """The folder of artifacts of a home."""
-    return FolderStore(
-        settings.home / ARTIFACTS,
-        low_fraction=settings.disk_low_fraction,
-        low_bytes=settings.disk_low_bytes,
-        create=create,
-    )
-
-
 @asynccontextmanager
 async def reading(settings: Settings, *, writable: bool) -> AsyncIterator[Reading]:
-    """Open a home's stores. `writable` makes and migrates them; only the holder of the home's lock may."""
+    """Open the stores. `writable` makes and migrates those of a home (only the holder of its lock may), and makes
+    shared ones.
+    """
     clock, registry = SystemClock(), installed()
-    storage = await open_home(
-        settings.home / DATABASE, registry, clock, writable=writable, kept_s=settings.keep_unused_days * DAY_S
-    )
+    storage = await storage_of(settings, registry, clock, writable=writable)
     try:
         yield Reading(settings, storage, artifact_store(settings, create=writable), registry, clock)
     finally:
         await storage.close()
-
-
-def coordination_limits(registry: Registry, settings: Settings) -> Limits:
-    """The limits of a coordination store, by the settings and the declarations of this installation."""
-    return Limits.of(registry, lease_ttl=settings.lease_ttl_s, silence=settings.silent_s, keeper=settings.keeper_s)
 
 
 def compose_engine(
@@ -107,6 +97,7 @@ def compose_engine(
     clock: Clock,
     settings: Settings,
     report: Callable[[Alarm], None],
+    role: Role = Role.REPLICA,
 ) -> Engine:
     """An engine with the settings of this installation."""
     config = EngineConfig(
@@ -114,6 +105,9 @@ def compose_engine(
         keeper_s=settings.keeper_s,
         reconcile_s=settings.reconcile_s,
         lanes=(LANE,),
+        era_window_s=settings.era_window_s if settings.distributed else 0.0,
+        patient=settings.distributed,
+        schedules=role is Role.REPLICA,
     )
     return Engine(
         storage=storage,
@@ -145,8 +139,10 @@ def compose_worker(
 
 
 @asynccontextmanager
-async def driving(opened: Reading, report: Callable[[Alarm], None]) -> AsyncIterator[Driving]:
-    """Everything that works on a home, started; stopped in order at the end, with no child left.
+async def driving(
+    opened: Reading, report: Callable[[Alarm], None], role: Role = Role.REPLICA
+) -> AsyncIterator[Driving]:
+    """Everything that works on an installation, started; stopped in order at the end, with no child left.
 
     Raises what the engine raises at its start, and `OSError` when the work folder cannot be made.
     """
@@ -162,8 +158,8 @@ async def driving(opened: Reading, report: Callable[[Alarm], None]) -> AsyncIter
         stack.push_async_callback(checkers.aclose)
         room = Room()
         jobs = WatchedRunner(children, settings.home / WORK, room)
-        artifacts = WatchedStore(opened.artifacts, settings.home / ARTIFACTS, room)
-        coordination = MemoryCoordination(clock, coordination_limits(registry, settings))
+        artifacts = WatchedStore(opened.artifacts, artifact_place(settings), room)
+        coordination = await coordination_of(settings, registry, clock, stack)
         engine = compose_engine(
             storage=opened.storage,
             coordination=coordination,
@@ -173,15 +169,17 @@ async def driving(opened: Reading, report: Callable[[Alarm], None]) -> AsyncIter
             clock=clock,
             settings=settings,
             report=report,
+            role=role,
         )
         hub = LocalHub(coordination, engine.results, artifacts, opened.storage, media=registry, clock=clock)
         backends = Backends(cpu_backends(piper=settings.piper, piper_voices=settings.piper_voices), clock)
         loop = compose_worker(hub, jobs, backends, clock=clock, workdir=workdir, instance=instance, settings=settings)
         await engine.start()
         stack.push_async_callback(engine.stop)
-        serving = asyncio.create_task(loop.run(), name="worker")
-        stack.push_async_callback(_end_worker, loop, serving)
-        yield Driving(opened, engine, children, jobs, backends, room, workdir.scratch)
+        if role is not Role.CLIENT:
+            serving = asyncio.create_task(loop.run(), name="worker")
+            stack.push_async_callback(_end_worker, loop, serving)
+        yield Driving(opened, engine, coordination, children, jobs, backends, room, workdir.scratch)
 
 
 async def _end_worker(loop: WorkerLoop, serving: asyncio.Task[None]) -> None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+SCHEMES = {"database_url": ("postgresql",), "coordination_url": ("redis", "rediss", "unix")}
 
 
 def usable_cores() -> int:
@@ -28,6 +31,24 @@ class Settings(BaseSettings):
     home: Annotated[
         Path, Field(description="The folder of the database, the artifacts and the lock. `--home` overrides it.")
     ] = Path(".animastor")
+    database_url: Annotated[
+        SecretStr,
+        Field(
+            description="`postgresql://user:password@host/name`: the database that many machines share. Set it "
+            "together with the next two (docs/operating.md); unset: a file in the home."
+        ),
+    ] = SecretStr("")
+    coordination_url: Annotated[
+        SecretStr,
+        Field(description="`redis://host:6379/0`, `rediss://…` or `unix://…`: the Redis or Valkey that they share."),
+    ] = SecretStr("")
+    artifacts: Annotated[
+        str,
+        Field(
+            description="Where finished parts are: a folder that every machine sees under this path. Unset: "
+            "`artifacts` in the home."
+        ),
+    ] = ""
     jobs: Annotated[
         int, Field(ge=1, le=256, description="Parts made at once: child processes. Default: the usable cores.")
     ] = Field(default_factory=usable_cores)
@@ -76,6 +97,15 @@ class Settings(BaseSettings):
             raise ValueError("should name a folder")
         return given
 
+    @field_validator("database_url", "coordination_url")
+    @classmethod
+    def _is_such_a_url(cls, url: SecretStr, told: ValidationInfo) -> SecretStr:
+        assert told.field_name is not None, "it is a field's validator"
+        schemes = SCHEMES[told.field_name]
+        if url.get_secret_value() and urlsplit(url.get_secret_value()).scheme not in schemes:
+            raise ValueError(f"should be a URL that begins with {' or '.join(f'{one}://' for one in schemes)}")
+        return url
+
     @field_validator("keeper_s")
     @classmethod
     def _leases_outlive_two_rounds(cls, keeper_s: float, told: ValidationInfo) -> float:
@@ -88,6 +118,41 @@ class Settings(BaseSettings):
             )
         return keeper_s
 
+    @model_validator(mode="after")
+    def _shared_all_or_nothing(self) -> Self:
+        """Machines that share a database share what goes with it: else each would keep its own part of the truth."""
+        shared = {"database_url": self.database_url.get_secret_value(), "artifacts": self.artifacts}
+        shared["coordination_url"] = self.coordination_url.get_secret_value()
+        missing = [f"ANIMASTOR_{name.upper()}" for name, value in shared.items() if not value]
+        if self.database_url.get_secret_value() and missing:
+            raise ValueError(f"needs {' and '.join(missing)} too, as several machines may work on one database")
+        if self.coordination_url.get_secret_value() and not self.database_url.get_secret_value():
+            raise ValueError("is not set, though ANIMASTOR_COORDINATION_URL is: a home in a folder needs neither")
+        return self
+
+    @property
+    def distributed(self) -> bool:
+        """Whether many processes may share the work, by way of a database and a coordination store."""
+        return bool(self.database_url.get_secret_value())
+
+    @property
+    def era_window_s(self) -> float:
+        """How long nothing starts in a coordination store that was lost: who lives is heard meanwhile (CONTRACT 11)."""
+        return self.silent_s + 2 * self.heartbeat_s
+
+    @property
+    def place(self) -> str:
+        """Where the truth is, for people: the database without its password, or the home."""
+        return without_password(self.database_url.get_secret_value()) if self.distributed else str(self.home)
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown and logged: no password, and nothing of its query."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    name, colon, _ = user.partition(":")
+    return parts._replace(netloc=f"{name}{':***' if colon else ''}{at}{host}", query="", fragment="").geturl()
+
 
 def table() -> str:
     """All settings as a Markdown table: name, default, range, and what each is for."""
@@ -99,6 +164,8 @@ def table() -> str:
 
 
 def _shown(default: object) -> str:
+    if isinstance(default, SecretStr):
+        return "–"
     return "–" if default in (None, "") else f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
 
 

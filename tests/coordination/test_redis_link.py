@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coordination_servers import binary, serving, started
 from coordination_world import AUDIO, NO_WAIT, job, worker
+
+from coordination_servers import binary, serving, started
 
 pytest.importorskip("redis.asyncio", reason="needs the extra `redis`")
 

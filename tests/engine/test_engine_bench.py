@@ -10,10 +10,11 @@ from types import ModuleType
 
 import pytest
 
-from animastor.app import DATABASE, driving, reading
+from animastor.app import driving, reading
 from animastor.config import Settings
 from animastor.engine.ports import NewRequest, Scope
 from animastor.media.types import ContentSettings
+from animastor.stores import DATABASE
 
 SCENES = 60
 ROOT = Path(__file__).parents[2]

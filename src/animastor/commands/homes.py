@@ -10,12 +10,13 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from animastor.app import DATABASE, Reading, reading
+from animastor.app import Reading, reading
 from animastor.commands.errors import CommandError, Exit
 from animastor.config import Settings
 from animastor.engine.home import HomeLock
 from animastor.engine.ports import StorageFullError, StorageUnavailableError
 from animastor.storage.versions import VersionError
+from animastor.stores import DATABASE, PackageMissingError
 
 PROBE = 64 * 1024  # bytes that there is room for on a disk that is not full
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -45,37 +46,50 @@ def disk_error(place: Path, error: OSError) -> CommandError:
 async def looking(settings: Settings) -> AsyncIterator[Reading]:
     """A home to look at. Raises `CommandError` when there is none, or it cannot be read."""
     require_home(settings)
+    async with opening(settings, writable=False) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def opening(settings: Settings, *, writable: bool) -> AsyncIterator[Reading]:
+    """The stores, and their errors as sentences. Raises `CommandError`."""
     try:
         with home_errors(settings.home):
-            async with reading(settings, writable=False) as opened:
+            async with reading(settings, writable=writable) as opened:
                 yield opened
     except LookupError as error:
-        raise _no_home(settings.home) from error
+        raise _nothing_there(settings) from error
+    except PackageMissingError as error:
+        raise CommandError(Exit.MISSING_TOOL, "package_missing", sentence(error)) from error
     except (StorageUnavailableError, VersionError) as error:
-        raise database_error(settings.home, error) from error
+        raise database_error(settings, error) from error
 
 
-def database_error(home: Path, error: Exception) -> CommandError:
+def database_error(settings: Settings, error: Exception) -> CommandError:
     """The sentence for a database that cannot be used. SQLite does not always say that it is for want of room."""
     if isinstance(error, StorageFullError):
         return CommandError(Exit.DISK_FULL, "disk_full", sentence(error))
-    if isinstance(error, StorageUnavailableError):
+    if isinstance(error, StorageUnavailableError) and not settings.distributed:
         try:
-            with TemporaryFile(dir=home) as probe:
+            with TemporaryFile(dir=settings.home) as probe:
                 probe.write(bytes(PROBE))
         except OSError as refused:
-            return disk_error(home, refused)
+            return disk_error(settings.home, refused)
     return CommandError(Exit.HOME, "database_unavailable", sentence(error))
 
 
 def require_home(settings: Settings) -> None:
     """Raises `CommandError` when there is no home, for commands that make none."""
-    if not (settings.home / DATABASE).exists():
-        raise _no_home(settings.home)
+    if not settings.distributed and not (settings.home / DATABASE).exists():
+        raise _nothing_there(settings)
 
 
-def _no_home(home: Path) -> CommandError:
-    return CommandError(Exit.HOME, "home_missing", f"There is no home in {home}: `animastor make SOURCE` makes one.")
+def _nothing_there(settings: Settings) -> CommandError:
+    what = "nothing in the database" if settings.distributed else "no home in"
+    makes = "makes one" if not settings.distributed else "begins"
+    return CommandError(
+        Exit.HOME, "home_missing", f"There is {what} {settings.place}: `animastor make SOURCE` {makes}."
+    )
 
 
 def sentence(error: Exception) -> str:

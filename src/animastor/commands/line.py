@@ -205,6 +205,26 @@ def doctor(
     run(main, Options(home=home, json=json))
 
 
+@app.command(short_help="Work for shared stores until told to stop; many may.")
+def serve(
+    scheduler: Annotated[
+        bool, typer.Option("--scheduler/--no-scheduler", help="Decide what starts, too; else only work for others.")
+    ] = True,
+    jobs: Jobs = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Work on what is asked for in the database of ANIMASTOR_DATABASE_URL, together with all others that do."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.app import Role
+        from animastor.commands.serving import serve as serving
+
+        return await serving(settings, display, Role.REPLICA if scheduler else Role.WORKER)
+
+    run(main, Options(home=home, jobs=jobs, json=json))
+
+
 def _sides(size: str | None) -> tuple[int, int] | None:
     from animastor.commands.selection import parse_size
 

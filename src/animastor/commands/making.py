@@ -53,7 +53,7 @@ async def make(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     wishes = wishes_of(asked.voice, asked.size, keep=asked.keep)
     row = (await keep(opened, prepared, wishes, tell)).row
     await drive.engine.edited()
-    await drive.engine.reconciliation.looked.wait()  # what was lost or damaged is known, and made again
+    await drive.engine.looked()  # what was lost or damaged is known, and made again
     last, done, worked = await _made(drive, row, asked, media, scope, tell)
     tell(
         messages.result(

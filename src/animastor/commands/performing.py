@@ -1,5 +1,7 @@
 """Getting an errand done: by driving the home here, or by the process that already does (CONTRACT 11).
 
+With shared stores there is nothing to hold: the errand asks and watches here, and those that serve do the work.
+
 Whoever finds the home free drives it, and stays until nobody waits for it any more. Whoever finds it held hands its
 errand over and shows what it is told; when the holder ends first, one of those who wait takes over.
 """
@@ -12,10 +14,10 @@ from contextlib import aclosing
 from typing import TypeVar
 
 from animastor import logs, signals
-from animastor.app import Driving, driving, reading
+from animastor.app import Driving, Role, driving, reading
 from animastor.commands.errands import Asked, errand_message, errands
 from animastor.commands.errors import CommandError, Exit
-from animastor.commands.homes import NewHome, database_error, disk_error, home_errors, locked
+from animastor.commands.homes import NewHome, database_error, disk_error, home_errors, locked, opening
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.alarms import Alarm
@@ -34,6 +36,8 @@ T = TypeVar("T")
 async def perform(settings: Settings, asked: Asked, display: Display) -> Message:
     """Do an errand and show its progress; its result. Raises `CommandError`."""
     message = errand_message(asked)
+    if settings.distributed:
+        return await _ask_fleet(settings, message, display)
     told_of_holder = False
     while True:
         new = NewHome(settings.home)
@@ -64,7 +68,17 @@ async def _drive(settings: Settings, message: Message, display: Display, new: Ne
                 new.useless = not await opened.storage.books()
                 raise
     except (StorageUnavailableError, VersionError) as error:
-        raise database_error(settings.home, error) from error
+        raise database_error(settings, error) from error
+
+
+async def _ask_fleet(settings: Settings, message: Message, display: Display) -> Message:
+    settings.home.mkdir(parents=True, exist_ok=True)
+    logs.to_home(settings.home)
+    async with (
+        opening(settings, writable=True) as opened,
+        driving(opened, lambda alarm: _alarm(display, alarm), Role.CLIENT) as drive,
+    ):
+        return await _unless_failed(drive, _shown(Holder(errands(drive)).answer(message), display))
 
 
 async def _serve(drive: Driving, message: Message, display: Display) -> Message:
@@ -120,7 +134,7 @@ async def _unless_failed(drive: Driving, main: Awaitable[T]) -> T:
         return await working
     except EngineFailedError as error:
         cause = error.__cause__ if isinstance(error.__cause__, StorageUnavailableError) else error
-        raise database_error(drive.reading.settings.home, cause) from error
+        raise database_error(drive.reading.settings, cause) from error
     finally:
         for task in (working, engine, full):
             task.cancel()

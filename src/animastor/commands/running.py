@@ -22,6 +22,8 @@ from animastor.commands.errors import CommandError, Exit
 from animastor.output import OutputGoneError
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from animastor.config import Settings
     from animastor.display import Display
 
@@ -89,11 +91,16 @@ def _settings(options: Options) -> Settings:
     try:
         return Table(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     except ValidationError as error:
-        first = error.errors()[0]
-        name = "ANIMASTOR_" + "_".join(map(str, first["loc"])).upper()
-        said = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        message = f"{name}={first['input']} cannot be used: it {said}. docs/settings.md lists all settings."
-        raise CommandError(Exit.USAGE, "setting_invalid", message) from error
+        raise CommandError(Exit.USAGE, "setting_invalid", _wrong_setting(error)) from None
+
+
+def _wrong_setting(error: ValidationError) -> str:
+    """The first wrong setting in one sentence. URLs are not repeated: they may hold a password."""
+    first = error.errors(include_context=False)[0]
+    said = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    name = "_".join(map(str, first["loc"])).upper() or "DATABASE_URL"
+    given = "" if name.endswith("_URL") else f"={first['input']}"
+    return f"ANIMASTOR_{name}{given} cannot be used: it {said}. docs/settings.md lists all settings."
 
 
 def _failed(display: Display, error: CommandError, *, json: bool) -> int:

@@ -9,10 +9,11 @@ import shutil
 from collections.abc import Callable
 from time import monotonic
 
-from animastor.app import ARTIFACTS, Driving
+from animastor.app import Driving
 from animastor.commands.errors import CommandError, Exit
 from animastor.engine.reasons import Reason
 from animastor.engine.requests import RequestEvent
+from animastor.stores import artifact_place
 
 PATIENCE_S = 5.0  # nothing was made for so long, and there is a cause
 
@@ -38,7 +39,7 @@ class Standstill:
             self._give_up()
 
     def _give_up(self) -> None:
-        home = self._drive.reading.settings.home
+        settings = self._drive.reading.settings
         reason = self._drive.engine.gate.reason
         if reason is Reason.DISK_LOW:
             raise CommandError(Exit.DISK_FULL, "disk_low", f"{self._room()} Run the same command again to go on.")
@@ -46,8 +47,8 @@ class Standstill:
             raise CommandError(
                 Exit.HOME,
                 reason,
-                f"The artifact store {home / ARTIFACTS} cannot be read (is its disk mounted?): nothing was changed; "
-                "run the same command again when it is back.",
+                f"The artifact store {artifact_place(settings)} cannot be read (is its disk mounted?): nothing was "
+                "changed; run the same command again when it is back.",
             )
         for profile, why in self._drive.backends.complaints.items():
             raise CommandError(Exit.MISSING_TOOL, "backend_unable", f"{profile} cannot work: {why}.")

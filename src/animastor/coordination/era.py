@@ -14,10 +14,10 @@ class Era:
         self.number: int | None = None
         self.claims = 0  # given in this era
 
-    def set(self, era: int, now: float) -> None:
+    def set(self, era: int, now: float, *, window: bool) -> None:
         """Take the era of the database; the window begins when there was none."""
         if self.number is None:
-            self._opens_at = now + self._window
+            self._opens_at = now + (self._window if window else 0.0)
         elif era <= self.number:
             return
         self.number = era

@@ -63,7 +63,13 @@ class Limits:
 
     @classmethod
     def of(
-        cls, types: Iterable[MediaType], *, lease_ttl: float = 60.0, silence: float = 30.0, keeper: float = 10.0
+        cls,
+        types: Iterable[MediaType],
+        *,
+        lease_ttl: float = 60.0,
+        silence: float = 30.0,
+        keeper: float = 10.0,
+        era_window: float = 40.0,
     ) -> Limits:
         """The defaults and these settings, with the least quotas and lease TTLs that the media types declare."""
         declared = tuple(types)
@@ -71,6 +77,7 @@ class Limits:
             lease_ttl=lease_ttl,
             silence=silence,
             keeper=keeper,
+            era_window=era_window,
             min_quota={media.name: media.min_quota for media in declared},
             lease_ttls={media.name: media.lease_ttl.total_seconds() for media in declared if media.lease_ttl},
         )

@@ -403,9 +403,9 @@ class MemoryCoordination:
         """The era that the store holds, or None when it has lost it."""
         return self._era.number
 
-    async def set_era(self, era: int) -> None:
+    async def set_era(self, era: int, *, window: bool = True) -> None:
         """Write the era that the database gave; claim numbers start behind it. A lower one than is held is ignored."""
-        self._era.set(era, self._clock.now())
+        self._era.set(era, self._clock.now(), window=window)
         self._bell.ring()
 
     async def serving(self) -> None:

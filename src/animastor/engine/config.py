@@ -12,7 +12,8 @@ class EngineConfig:
     `tick_s`: the longest pause between two looks at what is due (events come sooner). `era_window_s`: how long
     nothing starts after the coordination store was lost: 0 embedded, where holding the home proves that every earlier
     attempt is over, 40 for a fleet. `lanes`: the queues that are served. `gate_s`: how old a look at the artifact
-    store may be.
+    store may be. `schedules`: whether this engine ticks, keeps and reconciles; one that does not takes results and
+    requests, and wakes those that do. `patient`: whether it waits for a database that is away, as a fleet does.
     """
 
     tick_s: float = 2.0
@@ -27,6 +28,8 @@ class EngineConfig:
     results_batch: int = 200
     entry_chunk: int = 1000
     progress_per_s: float = 5.0
+    schedules: bool = True
+    patient: bool = False
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for batches that are larger than transactions and round trips may be."""

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import inf
 from random import Random
+from typing import Protocol
 
 from animastor.engine.alarms import Alarm, Report
 from animastor.engine.assembly import Core, Repairs, World, keeper, reconciliation, requests, results, scheduler
 from animastor.engine.config import EngineConfig
 from animastor.engine.errors import EngineFailedError, EngineStoppedError
+from animastor.engine.handing import Handing
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage, StorageUnavailableError
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
@@ -23,7 +26,12 @@ from animastor.protocol import Clock
 _DRAWN = 256  # dispatch ids at a time
 
 
+OTHERS_S = 10.0  # how long an edit waits for another process to plan it
 LOOK_S = 1.0  # between two looks without an event of this engine: another one may have planned
+
+
+class _Loop(Protocol):
+    async def run(self) -> None: ...
 
 
 def _unheard(alarm: Alarm) -> None:
@@ -81,7 +89,8 @@ class Engine:
         repairs = Repairs(world, core)
         self._storage = storage
         self._coordination = coordination
-        self._helpers = (core.releaser, core.lookout)
+        self._config = world.config
+        self._clock = clock
         self._bell = core.bell
         self.changes = core.changes
         self.effort = core.effort
@@ -92,6 +101,12 @@ class Engine:
         self.scheduler = scheduler(world, core, repairs)
         self.keeper = keeper(world, core, repairs)
         self.reconciliation = reconciliation(world, core, repairs, self.requests)
+        if world.config.schedules:
+            self._loops: Sequence[_Loop] = (self.scheduler, self.keeper, self.reconciliation, core.lookout)
+            coordination.listen(core.bell.ring)
+        else:
+            self._loops = (Handing(coordination, core.replanner, core.isolation, core.bell),)
+        self._loops = (*self._loops, core.releaser, *self.results.loops)
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
@@ -110,17 +125,25 @@ class Engine:
     async def planned(self) -> None:
         """Return when what was edited has been planned again, so that the database says what is current.
 
-        Returns as well when nothing can be planned (`gate.reason`): what is not planned is not current.
+        Returns as well when nothing can be planned (`gate.reason`), or those who plan do not come to it soon: what is
+        not planned is not current.
         """
+        until = inf if self._config.schedules else self._clock.now() + OTHERS_S
         with self.changes.watching() as bell:
-            while self.gate.reason is None and await self._storage.unplanned(1):
+            while self.gate.reason is None and self._clock.now() < until and await self._storage.unplanned(1):
                 await bell.wait(LOOK_S)
+
+    async def looked(self) -> None:
+        """Return when what was lost or damaged is known; at once where others look."""
+        if self._config.schedules:
+            await self.reconciliation.looked.wait()
 
     async def run(self, started: asyncio.Event | None = None) -> None:
         """Recover, then work until cancelled. Raises `EngineFailedError` when the database cannot go on."""
         try:
-            await self._coordination.serving()
-            await self.reconciliation.start()
+            if self._config.schedules:
+                await self._coordination.serving()
+                await self.reconciliation.start()
             if started is not None:
                 started.set()
             await self._loop()
@@ -128,10 +151,9 @@ class Engine:
             raise EngineFailedError(str(error)) from error
 
     async def _loop(self) -> None:
-        loops = (self.scheduler, self.keeper, self.reconciliation, *self._helpers, *self.results.loops)
         try:
             async with asyncio.TaskGroup() as tasks:
-                for loop in loops:
+                for loop in self._loops:
                     tasks.create_task(loop.run())
         except BaseExceptionGroup as group:
             raise _first(group) from group

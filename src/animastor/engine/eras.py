@@ -9,7 +9,7 @@ from animastor.engine.reasons import Reason
 
 
 class Eras:
-    """Notices a coordination store that has lost everything."""
+    """Notices a coordination store that has lost everything. Where nothing ever began, nobody is waited for."""
 
     def __init__(
         self, *, storage: Storage, coordination: Coordination, gate: Gate, observer: Observer, window_s: float
@@ -29,9 +29,10 @@ class Eras:
         """Whether the copy was missing; then a new era has begun, with its window where one is configured."""
         if await self._coordination.era() is not None:
             return False
+        window_s = 0.0 if await self._storage.untouched() else self._window_s
         era = await self._storage.raise_era()
-        if self._window_s > 0:
-            self._gate.hold(self._window_s)
-        await self._coordination.set_era(era)
-        await self._observer.recovered(Reason.ERA_WINDOW, era=era, window_s=self._window_s)
+        if window_s > 0:
+            self._gate.hold(window_s)
+        await self._coordination.set_era(era, window=window_s > 0)
+        await self._observer.recovered(Reason.ERA_WINDOW, era=era, window_s=window_s)
         return True

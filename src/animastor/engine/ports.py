@@ -301,8 +301,8 @@ class Coordination(Protocol):
         """The era that the store holds, or None when it has lost it."""
         ...
 
-    async def set_era(self, era: int) -> None:
-        """Write the era that the database gave; claim numbers start behind it."""
+    async def set_era(self, era: int, *, window: bool = True) -> None:
+        """Write the era that the database gave; claim numbers start behind it. `window`: workers may still be heard."""
         ...
 
     async def serving(self) -> None:
@@ -802,6 +802,7 @@ class Storage(Protocol):
     async def collectable(self, limit: int) -> Sequence[tuple[str, str]]: ...  # marked for collecting by this call
     async def collected(self, checksums: Collection[str]) -> None: ...
     async def raise_era(self) -> int: ...
+    async def untouched(self) -> bool: ...  # no dispatch ever began
     async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]: ...  # key id -> (secret, created)
     async def add_ticket_key(self, key_id: str, secret: bytes) -> None: ...
 

@@ -56,18 +56,23 @@ class Replanner:
         if len(self._asked) > before:
             self._bell.ring()
 
-    async def replan(self) -> int:
+    async def replan(self, *, unplanned: bool = True) -> int:
         """One batch; how many assets were looked at. A full batch means that there may be more."""
         asked = sorted(self._asked)[: self._batch]
         self._asked.difference_update(asked)  # whoever asks from now on may know more than what is read next
         try:
-            return await self._look_at(asked)
+            return await self._look_at(asked, unplanned=unplanned)
         except BaseException:
             self._asked.update(asked)
             raise
 
-    async def _look_at(self, asked: Sequence[AssetId]) -> int:
-        rows = {row.asset: row for row in await self._storage.unplanned(self._batch)}
+    async def replan_asked(self) -> int:
+        """The same for what was asked for alone: by an engine that leaves the rest to others."""
+        return await self.replan(unplanned=False) if self._asked else 0
+
+    async def _look_at(self, asked: Sequence[AssetId], *, unplanned: bool) -> int:
+        found = await self._storage.unplanned(self._batch) if unplanned else ()
+        rows = {row.asset: row for row in found}
         if asked:
             rows |= {row.asset: row for row in await self._storage.plan_rows(asked)}
         if rows:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from animastor.engine.ports import Ended
 from animastor.engine.states import Outcome
 from animastor.protocol import AssetId, DispatchId
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, run, scalar
 from animastor.storage.whole import changed
 
 _END = Statement(
@@ -30,6 +30,9 @@ _UNRELEASED = Statement(
     SELECT d.asset, d.id FROM dispatch d WHERE d.outcome IS NOT NULL AND d.released_at IS NULL
     ORDER BY d.asset, d.fence LIMIT :limit
     """,
+)
+_ANY = Statement(
+    "any_dispatch", "Whether a dispatch ever began.", "SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM dispatch)"
 )
 _LOCK = Statement(
     "lock_dispatches",
@@ -54,6 +57,11 @@ _RELEASED = Statement(
 )
 
 End = tuple[int, str, str]  # asset, dispatch, reason
+
+
+def untouched(connection: Connection) -> bool:
+    """Whether no dispatch ever began."""
+    return scalar(connection, _ANY) is None
 
 
 def end(connection: Connection, outcome: Outcome, ends: Iterable[End]) -> dict[int, Ended]:

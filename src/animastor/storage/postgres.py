@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from animastor.storage.database import Core, P, R
@@ -36,7 +36,7 @@ GONE_S: Final = 10.0  # beyond a statement's time: a server that has not answere
 
 
 class PostgresDatabase:
-    """A PostgreSQL database. `url` as SQLAlchemy's, with the driver `postgresql+asyncpg`.
+    """A PostgreSQL database at a URL (`postgresql://…`). Its password is never shown.
 
     `connections` is how many transactions this process runs at once; more wait for a free connection. `statement_s`,
     `lock_s` and `idle_s` are the limits that the server holds.
@@ -62,7 +62,7 @@ class PostgresDatabase:
         }
         session = {name: str(round(1000 * seconds)) for name, seconds in limits.items()}
         self._engine = create_async_engine(
-            url,
+            make_url(url).set(drivername="postgresql+asyncpg"),
             pool_size=connections,
             max_overflow=0,
             pool_timeout=pool_s,

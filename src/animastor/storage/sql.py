@@ -290,6 +290,10 @@ class SqlStorage(ports.Storage):
         """The next era."""
         return await self._db.write(numbers.raise_era)
 
+    async def untouched(self) -> bool:
+        """Whether no dispatch ever began."""
+        return await self._db.read(ends.untouched)
+
     async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]:
         """Secrets by key id, with when they were made (the database's time)."""
         return await self._db.read(numbers.ticket_keys)
@@ -325,6 +329,20 @@ async def open_storage(
             raise LookupError("there is nothing here yet")
         await database.write(versions.migrate)
     return SqlStorage(database, registry, kept_s=kept_s)
+
+
+async def open_shared(
+    database: Database, registry: Registry, *, create: bool, kept_s: float = artifacts.KEPT_S
+) -> SqlStorage:
+    """The database that many processes share; several may make an empty one at once. Raises as `open_storage`.
+
+    An old one is not migrated: `upgrade_shared` does that when a person asks for it. Closed when it is refused.
+    """
+    try:
+        return await open_storage(database, registry, create=create, kept_s=kept_s)
+    except BaseException:
+        await database.close()
+        raise
 
 
 async def open_home(

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, inspect, text
 SCHEMA: Final = 1  # the newest migration; raised with each
 PLANNER: Final = 1  # raised when plans of the same content come out differently
 LAYOUT: Final = 1  # of the folder of a home and of the artifact store
+MIGRATING: Final = 0x616E696D6173746F  # the lock that a migration holds, by this program's name
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
@@ -57,7 +58,12 @@ def check(connection: Connection) -> bool:
 
 
 def migrate(connection: Connection) -> None:
-    """Bring the database of this connection to the newest schema, from whatever it has (nothing included)."""
+    """Bring the database of this connection to the newest schema, from whatever it has (nothing included).
+
+    Of several processes that do so at once, one does; the others find it done.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
     from alembic import command
     from alembic.config import Config
 

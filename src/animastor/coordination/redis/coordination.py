@@ -239,9 +239,9 @@ class RedisCoordination:
         answer = await self._run("era")
         return None if answer is None else int(answer)
 
-    async def set_era(self, era: int) -> None:
+    async def set_era(self, era: int, *, window: bool = True) -> None:
         """Write the era that the database gave; claim numbers start behind it. A lower one than is held is ignored."""
-        await self._run("set_era", str(era), repr(self._window))
+        await self._run("set_era", str(era), repr(self._window if window else 0.0))
         self._bell.ring()
 
     async def serving(self) -> None:

@@ -1,0 +1,36 @@
+"""Shared stores for each test: a database of a real PostgreSQL, a Valkey of its own, a folder of artifacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import coordination_servers
+import postgres_server
+from fleet import Fleet
+from postgres_server import PostgresServer
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A running server; skips with the reason where there is none."""
+    try:
+        with postgres_server.serving() as server:
+            yield server
+    except postgres_server.NoServerError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def fleet(postgres: PostgresServer, tmp_path: Path) -> Iterator[Fleet]:
+    """Stores with nothing in them, and what tests start on them; nothing of it outlives the test."""
+    try:
+        with (
+            coordination_servers.serving("valkey") as socket,
+            Fleet(postgres.database("fleet"), socket, tmp_path) as made,
+        ):
+            yield made
+    except coordination_servers.NoServerError as error:
+        pytest.skip(str(error))
