@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +85,11 @@ class WatchedStore(ArtifactStore):
         self._place = place
         self._room = room
 
+    @property
+    def where(self) -> str:
+        """Where the store is, for people."""
+        return self._store.where
+
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
         """Take a finished file in."""
         try:
@@ -95,6 +101,14 @@ class WatchedStore(ArtifactStore):
     async def path(self, checksum: str, suffix: str) -> Path | None:
         """The file with these bytes."""
         return await self._store.path(checksum, suffix)
+
+    async def missing(self, artifacts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Those of whose bytes there are none."""
+        return await self._store.missing(artifacts)
+
+    async def whole(self, checksum: str, suffix: str) -> bool | None:
+        """Whether the bytes are the right ones."""
+        return await self._store.whole(checksum, suffix)
 
     async def delete(self, checksum: str, suffix: str) -> None:
         """Remove the bytes."""

@@ -62,6 +62,11 @@ class Bytes:
         self.content[checksum] = content
         return checksum
 
+    @property
+    def where(self) -> str:
+        """Nowhere."""
+        return "memory"
+
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
         """Workers of these tests have no files."""
         raise NotImplementedError
@@ -71,6 +76,16 @@ class Bytes:
         if self.away:
             raise ArtifactStoreUnavailableError
         return Path(checksum) if checksum in self.content else None
+
+    async def missing(self, artifacts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Those that are not there."""
+        return [one for one in artifacts if await self.path(*one) is None]
+
+    async def whole(self, checksum: str, suffix: str) -> bool | None:
+        """Whether the bytes are right."""
+        if await self.path(checksum, suffix) is None:
+            return None
+        return sha256(self.content[checksum]).hexdigest() == checksum
 
     async def delete(self, checksum: str, suffix: str) -> None:
         """Remove bytes."""

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from s3_server import Bucket, S3Server, serving
 from sqlalchemy import Connection, text
 from world import REGISTRY, Driver, Time, migrated, migrated_file
 
@@ -53,6 +54,21 @@ def postgres_url() -> Iterator[str]:
         with ThreadPoolExecutor(1) as aside:  # this thread may have a loop running
             aside.submit(lambda: asyncio.run(_prepare(url))).result()
         yield url
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    """A server that speaks S3."""
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Bucket:
+    """An empty bucket; the environment says how to get at it."""
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3_server.bucket()
 
 
 @pytest.fixture

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from animastor.app import Driving
 from animastor.commands import messages
-from animastor.commands.damage import is_whole
 from animastor.commands.messages import Tell
-from animastor.engine.ports import ArtifactStore
 
 PAGE = 500
 
@@ -35,7 +32,7 @@ async def look(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     after = ""
     while rows := await drive.reading.storage.artifacts_after(after, PAGE):
         for checksum, suffix, _ in rows:
-            if not await _is_whole(drive.reading.artifacts, checksum, suffix):
+            if not await drive.reading.artifacts.whole(checksum, suffix):
                 lost.append(checksum)
         after, looked = rows[-1][0], looked + len(rows)
     given_up = await drive.reading.storage.bytes_missing(lost) if lost and asked.repair else 0
@@ -45,8 +42,3 @@ async def look(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
 async def _complaints(drive: Driving) -> list[tuple[str, str]]:
     await drive.backends.able()
     return list(drive.backends.complaints.items())
-
-
-async def _is_whole(artifacts: ArtifactStore, checksum: str, suffix: str) -> bool:
-    path = await artifacts.path(checksum, suffix)
-    return path is not None and await asyncio.to_thread(is_whole, path, checksum)

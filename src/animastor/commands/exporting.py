@@ -17,7 +17,7 @@ from animastor.app import Driving, Reading
 from animastor.books.codec import scene_from_json
 from animastor.books.model import Book, Cover, Scene, SceneType, UnitType
 from animastor.commands import messages
-from animastor.commands.damage import require_whole
+from animastor.commands.damage import DamageError, require_whole
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import disk_error
 from animastor.commands.messages import Tell
@@ -225,6 +225,8 @@ async def _file(opened: Reading, asset: AssetExport | None) -> Path | None:
         return None
     path = await opened.artifacts.path(asset.artifact, asset.suffix)
     if path is None:
+        if await opened.artifacts.whole(asset.artifact, asset.suffix) is False:
+            raise DamageError(asset.artifact, f"The finished part {asset.artifact}{asset.suffix} is damaged")
         raise CommandError(
             Exit.INCOMPLETE,
             "artifact_missing",

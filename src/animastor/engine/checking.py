@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from hashlib import sha256
-from pathlib import Path
 
 from animastor.engine.gate import Gate
 from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Checker, PartOrder, Storage
 from animastor.media.types import Facts
 from animastor.protocol import AssetId, Uploaded
-
-_BLOCK = 1 << 20
 
 
 class Inspector:
@@ -32,6 +27,8 @@ class Inspector:
         if uploaded.size == 0:
             return Facts(), "the file is empty"
         try:
+            if await self._artifacts.missing([(uploaded.checksum, uploaded.suffix)]):
+                return None
             path = await self._artifacts.path(uploaded.checksum, uploaded.suffix)
         except ArtifactStoreUnavailableError:
             self._gate.unavailable()
@@ -61,25 +58,18 @@ class Inspector:
         bad: list[tuple[str, str]] = []
         for checksum in sorted(inputs):
             suffix = suffixes.get(checksum, "")
-            path = await self._artifacts.path(checksum, suffix)
-            if path is None or await asyncio.to_thread(checksum_of, path) not in (checksum, None):
+            if not await self._is_good(checksum, suffix):
                 bad.append((checksum, suffix))
         return bad
+
+    async def _is_good(self, checksum: str, suffix: str) -> bool:
+        try:
+            return bool(await self._artifacts.whole(checksum, suffix))
+        except OSError:  # what cannot be read proves nothing
+            return True
 
     async def give_up(self, bad: Sequence[tuple[str, str]]) -> None:
         """Bytes (checksum, suffix) that are of no use to anybody: removed, and made again by whoever needs them."""
         for checksum, suffix in bad:
             await self._artifacts.delete(checksum, suffix)
         await self._storage.bytes_missing([checksum for checksum, _ in bad])
-
-
-def checksum_of(path: Path) -> str | None:
-    """The SHA-256 of a file; None when it cannot be read, which proves nothing."""
-    digest = sha256()
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-    except OSError:
-        return None
-    return digest.hexdigest()

@@ -10,7 +10,7 @@ from animastor.protocol import Clock
 
 SENTENCES = {
     Reason.ARTIFACT_STORE_UNAVAILABLE: "the artifact store cannot be read: nothing starts until it is there again",
-    Reason.DISK_LOW: "the disk of the artifact store is nearly full: nothing starts until there is room again",
+    Reason.DISK_LOW: "the disk for artifacts is nearly full: nothing starts until there is room again",
 }
 
 

@@ -817,14 +817,37 @@ class ArtifactStoreUnavailableError(Exception):
 class ArtifactStore(Protocol):
     """Bytes by checksum. Immutable: what is there under a checksum is whole."""
 
+    @property
+    def where(self) -> str:
+        """Where the store is, for people."""
+        ...
+
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
-        """Take a finished file in (temporary name, fsync, rename): (checksum, size). The source stays where it is."""
+        """Take a finished file in, whole or not at all: (checksum, size). The source stays where it is.
+
+        Raises `StorageFullError` and `ArtifactStoreUnavailableError`.
+        """
         ...
 
     async def path(self, checksum: str, suffix: str) -> Path | None:
         """A readable file with these bytes, or None when they are positively absent.
 
+        The file may be a copy of what the store holds: whether the store still holds it, `missing` says.
         Raises `ArtifactStoreUnavailableError`.
+        """
+        ...
+
+    async def missing(self, artifacts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Those (checksum, suffix) of whose bytes the store positively holds none.
+
+        Raises `ArtifactStoreUnavailableError`.
+        """
+        ...
+
+    async def whole(self, checksum: str, suffix: str) -> bool | None:
+        """Whether the bytes that the store holds are the right ones, read from the store; None when it holds none.
+
+        Raises `ArtifactStoreUnavailableError`, and `OSError` when they cannot be read, which proves nothing.
         """
         ...
 

@@ -69,7 +69,7 @@ class Presence:
         return len(rows) == self._batch
 
     async def _absent(self, artifacts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [one for one in artifacts if await self._artifacts.path(*one) is None]
+        return list(await self._artifacts.missing(artifacts))
 
     async def _give_up(self) -> int:
         missing = [checksum for checksum, _ in self._missing]

@@ -9,6 +9,7 @@ Files are taken in by a thread, in natural batches: a folder that got several fi
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
@@ -51,6 +52,11 @@ class FolderStore:
             _create(root)
         self._remove_left_overs()
 
+    @property
+    def where(self) -> str:
+        """The folder."""
+        return str(self._root)
+
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
         """Take a finished file in: (checksum, size). The source stays where it is, and must not be written any more."""
         answer = await self._puts((source, suffix))
@@ -69,6 +75,18 @@ class FolderStore:
             return place
         self._require_sentinel()
         return None
+
+    async def missing(self, artifacts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Those whose file is positively absent. Raises `ArtifactStoreUnavailableError`."""
+        return [one for one in artifacts if await self.path(*one) is None]
+
+    async def whole(self, checksum: str, suffix: str) -> bool | None:
+        """Whether the file has the right bytes; None when it is positively absent."""
+        try:
+            return (await asyncio.to_thread(_digest, self._place(checksum, suffix)))[0] == checksum
+        except FileNotFoundError:
+            self._require_sentinel()
+            return None
 
     async def delete(self, checksum: str, suffix: str) -> None:
         """Remove the bytes; absent is fine. Raises `ArtifactStoreUnavailableError`."""
