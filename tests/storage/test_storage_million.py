@@ -21,16 +21,16 @@ FILL: Final = """
     FROM generate_series(1, :assets) AS g (i)
 """
 
+INDEXES: Final = """
+    SELECT indexname AS name, indexdef AS made FROM pg_indexes WHERE tablename = 'asset' AND indexname <> 'asset_pkey'
+"""
+
 
 def _fill(connection: Connection, every: int) -> None:
     """Every so many-th asset is due, the others are READY. Indexes are made afterwards, which is quicker."""
     connection.execute(text("TRUNCATE asset"))
     connection.execute(text("ALTER TABLE asset SET UNLOGGED"))
-    indexes = connection.execute(
-        text(
-            "SELECT indexname AS name, indexdef AS made FROM pg_indexes WHERE tablename = 'asset' AND indexname <> 'asset_pkey'"
-        )
-    ).all()
+    indexes = connection.execute(text(INDEXES)).all()
     for index in indexes:
         connection.execute(text(f"DROP INDEX {index.name}"))
     connection.execute(text(FILL), {"assets": ASSETS, "per": ASSETS // BOOKS, "every": every})

@@ -391,6 +391,18 @@ class DueWalk:
     last_book: int
 
 
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a tick would find: `due`, the pairs with something due; `unplanned`, whether anything is to be planned.
+
+    `wake_in_s`: seconds until the first delay is over, by the database's time; 0 when one is.
+    """
+
+    due: frozenset[Pair]
+    unplanned: bool
+    wake_in_s: float | None
+
+
 @quick
 @dataclass(frozen=True, slots=True)
 class PartRow:
@@ -752,6 +764,7 @@ class Storage(Protocol):
     async def save_settings(self, book_key: BookKey, settings: ContentSettings) -> SavedBook: ...
 
     # plans and dispatches -----------------------------------------------------------------------------------------
+    async def outlook(self, pairs: Sequence[Pair]) -> Outlook: ...  # one look, however much there is
     async def due(
         self, pair: Pair, limit: int, each: int, after_book: int, besides: Collection[AssetId] = ()
     ) -> DueWalk: ...
@@ -781,6 +794,7 @@ class Storage(Protocol):
     async def open_request(self, new: NewRequest) -> Opened: ...
     async def enter(self, request_id: int, limit: int) -> Entered: ...
     async def preparing(self) -> Sequence[RequestRow]: ...
+    async def books_at_work(self) -> int: ...  # how many have unfinished requests
     async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]: ...
     async def close_request(self, request_id: int, state: RequestState) -> bool: ...
     async def sweep_uncovered(self, request_id: int, limit: int) -> Sequence[Ended]: ...  # empty: nothing is left

@@ -49,6 +49,11 @@ class Replanner:
         self._batch = batch
         self._asked: set[AssetId] = set()
 
+    @property
+    def asked(self) -> bool:
+        """Whether somebody asked for assets that were not looked at again yet."""
+        return bool(self._asked)
+
     def ask(self, assets: Iterable[AssetId]) -> None:
         """Look at these again at the next tick, even if their plan is current: a job of theirs may be missing."""
         before = len(self._asked)

@@ -1,6 +1,7 @@
 """The tick: woken by events, and every few seconds; starts what can start and ends what is over (DESIGN, the way).
 
-A tick with nothing to do asks a few indexes and is over. Errors of one pair never stop another.
+A tick with nothing to do is one look into the database (`Storage.outlook`), and over. Errors of one pair never stop
+another.
 """
 
 from __future__ import annotations
@@ -22,16 +23,19 @@ BOOKS_FRESH_S = 1.0  # how old the count of books with open requests may be
 NOBODY_S = 0.25  # between looks while there is no worker at all: the first one is on its way
 WELCOME_S = 60.0  # how often what waits for a worker is woken anyway: another replica may have said so too late
 FINISH_S = 1.0  # how long an ended request may go unnoticed while others are busy
+FINISH_ANYWAY_S = 60.0  # or when nothing happened here since the last look: another replica's last event may be lost
 
 
 @dataclass(slots=True)
 class _Tick:
-    """What a tick did, to decide when the next one is due."""
+    """What a tick found and did, to decide when the next one is due. `due`: pairs with something due, None: unknown."""
 
     replanned: int = 0
     started: int = 0
     moved: int = 0
-    next_wake: float | None = None
+    wake_in_s: float | None = None
+    unplanned: bool = False
+    due: frozenset[Pair] | None = None
 
     @property
     def quiet(self) -> bool:
@@ -74,17 +78,18 @@ class Scheduler:
         self._welcomed_at = clock.now()
         self._books = 1
         self._books_at = self._finished_at = float("-inf")
+        self._may_have_ended = True
 
     async def run(self) -> None:
         """Tick for ever. Raises `StorageUnavailableError`."""
         while True:
-            await self._bell.wait(await self.tick())
+            self._may_have_ended |= await self._bell.wait(await self.tick())
 
     async def tick(self) -> float:
         """One tick; how many seconds the next one may wait at most."""
         tick = _Tick()
         await self._isolation.step("saying that a server is there", self._eras.present())
-        if await self._gate.look() is None:
+        if await self._gate.look() is None and await self._isolation.step("looking", self._look(tick)):
             await self._isolation.step("waking what waited", self._wake_later(tick))
             await self._isolation.step("replanning", self._replan(tick))
             await self._isolation.step("dispatching", self._dispatch(tick))
@@ -98,21 +103,27 @@ class Scheduler:
             return 0.0
         if not self._served:
             return min(NOBODY_S, self._config.tick_s)
-        if tick.next_wake is None:
-            return self._config.tick_s
-        return min(self._config.tick_s, max(0.0, tick.next_wake - self._clock.now()))
+        return self._config.tick_s if tick.wake_in_s is None else min(self._config.tick_s, tick.wake_in_s)
+
+    async def _look(self, tick: _Tick) -> None:
+        found = await self._storage.outlook(self._pairs)
+        tick.due, tick.unplanned, tick.wake_in_s = found.due, found.unplanned, found.wake_in_s
 
     async def _wake_later(self, tick: _Tick) -> None:
-        tick.next_wake = await self._storage.wake_later()
+        if tick.wake_in_s == 0.0:
+            await self._storage.wake_later()
+            tick.moved, tick.due = tick.moved + 1, None  # when the next one is over, the next look tells
 
     async def _replan(self, tick: _Tick) -> None:
-        tick.replanned = await self._replanner.replan()
+        if tick.unplanned or self._replanner.asked:
+            tick.replanned, tick.due = await self._replanner.replan(), None
 
     async def _dispatch(self, tick: _Tick) -> None:
         statuses = await self._coordination.pairs(self._pairs)
-        await self._welcome(frozenset().union(*(status.profiles for status in statuses)))
+        if await self._welcome(frozenset().union(*(status.profiles for status in statuses))):
+            tick.due = None
         for status in statuses:
-            if _may_start(status, self._clock.now()):
+            if _may_start(status, self._clock.now()) and (tick.due is None or status.pair in tick.due):
                 pair = f"dispatching {status.pair.media}/{status.pair.lane}"
                 await self._isolation.step(pair, self._dispatch_pair(status, tick))
 
@@ -121,26 +132,29 @@ class Scheduler:
         tick.started += done.started
         tick.moved += done.moved
 
-    async def _welcome(self, served: frozenset[str]) -> None:
-        """What waited for a worker of a profile that is served since the last look, waits no more."""
+    async def _welcome(self, served: frozenset[str]) -> bool:
+        """What waited for a worker of a profile that is served since the last look, waits no more; whether any did."""
         gained = served - self._served
         if self._clock.now() - self._welcomed_at >= WELCOME_S:
             gained, self._welcomed_at = served, self._clock.now()
-        if gained:
-            await self._storage.clear_no_worker(gained)
+        cleared = await self._storage.clear_no_worker(gained) if gained else 0
         self._served = served
+        return cleared > 0
 
     async def _sharing(self) -> int:
         """How many books have open requests: the free slots are shared among them."""
         if self._clock.now() - self._books_at >= BOOKS_FRESH_S:
-            self._books = len({request.book_key for request in await self._storage.requests()})
+            self._books = await self._storage.books_at_work()
             self._books_at = self._clock.now()
         return self._books
 
     async def _finish(self, tick: _Tick) -> None:
-        if not tick.quiet and self._clock.now() - self._finished_at < FINISH_S:
+        """A request ends only after something happened: a ring, or what a tick moved."""
+        since = self._clock.now() - self._finished_at
+        self._may_have_ended |= not tick.quiet or since >= FINISH_ANYWAY_S
+        if not self._may_have_ended or (not tick.quiet and since < FINISH_S):
             return
-        self._finished_at = self._clock.now()
+        self._finished_at, self._may_have_ended = self._clock.now(), False
         if await self._storage.finish_requests():
             self._changes.happened()
 

@@ -47,6 +47,10 @@ class Database(Protocol):
         """Run a function that only reads, on one snapshot."""
         ...
 
+    async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a function that reads by one statement, for which no transaction has to be begun and ended."""
+        ...
+
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function and commit. Raises `StorageUnavailableError` when the database cannot answer."""
         ...
@@ -101,6 +105,10 @@ class InPlaceDatabase:
         """Run a function that only reads."""
         return self.run(core, *args, **kwargs)
 
+    async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `read`."""
+        return self.run(core, *args, **kwargs)
+
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function and commit."""
         return self.run(core, *args, **kwargs)
@@ -147,6 +155,10 @@ class SqliteDatabase:
     async def read(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function on a reader's snapshot; it sees everything committed before the call."""
         return await self._submit(lambda held: core(held, *args, **kwargs))
+
+    async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `read`."""
+        return await self.read(core, *args, **kwargs)
 
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function on the writer thread and commit, together with others that wait for it (`writing`)."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from animastor.engine.ports import DueWalk, PlanRow
+from animastor.engine.ports import DueWalk, Outlook, PlanRow
 from animastor.media.registry import Registry
 from animastor.protocol import Pair
 from animastor.storage.inputs import plan_rows, settled
@@ -94,7 +94,32 @@ _UNPLANNED_BOOKS = Statement(
     SELECT count(b.book_key) FROM books b
     """,
 )
+_OUTLOOK: Final = Statement(
+    "outlook",
+    "For each of some pairs whether anything of it is due; beside it, whether anything is to be planned, and when the"
+    " first delay is over. One entry of each index is looked at.",
+    f"""
+    SELECT p.media, p.lane, {{now}} AS at,
+           (SELECT n.id FROM asset n WHERE n.media = p.media AND n.lane = p.lane AND n.state = {{PENDING}}
+            AND n.waits = 0 ORDER BY n.book_key LIMIT 1) AS due,
+           (SELECT n.id FROM asset n WHERE {_UNPLANNED} ORDER BY n.book_key LIMIT 1) AS unplanned,
+           (SELECT min(a.due_at) FROM asset a WHERE a.state = {{PENDING}} AND a.due_at IS NOT NULL) AS next_wake
+    FROM {{pairs}} AS p
+    """,
+    pairs={"media": str, "lane": str},
+)
 _LAST_KEY: Final = 2**62
+
+
+def outlook(connection: Connection, pairs: Sequence[Pair]) -> Outlook:
+    """What there is to do, in one statement."""
+    rows = fetch(connection, _OUTLOOK, pairs=[(pair.media, pair.lane) for pair in pairs])
+    first = rows[0]
+    return Outlook(
+        due=frozenset(Pair(row.media, row.lane) for row in rows if row.due is not None),
+        unplanned=first.unplanned is not None,
+        wake_in_s=None if first.next_wake is None else max(0.0, first.next_wake - first.at),
+    )
 
 
 def due(

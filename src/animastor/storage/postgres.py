@@ -12,8 +12,8 @@ that somebody locked and left are free again after `IDLE_S`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
@@ -32,6 +32,8 @@ CONNECT_S: Final = 5.0  # for a new one
 STATEMENT_S: Final = 60.0  # the longest is the coarse update of an edit: half a second for 300,000 assets
 LOCK_S: Final = 10.0  # for a row that another transaction holds; then the transaction is run again
 IDLE_S: Final = 15.0  # between two statements of a transaction: what is pure is done before it begins
+SNAPSHOT: Final = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}  # one state for all statements
+BARE: Final = {"isolation_level": "AUTOCOMMIT"}
 GONE_S: Final = 10.0  # beyond a statement's time: a server that has not answered then is not there
 
 
@@ -78,11 +80,15 @@ class PostgresDatabase:
 
     async def read(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function that only reads."""
-        return await self._repeat(lambda held: core(held, *args, **kwargs), repeatable_read=True)
+        return await self._repeat(lambda held: core(held, *args, **kwargs), SNAPSHOT)
+
+    async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a function of one statement: one round trip, not three."""
+        return await self._repeat(lambda held: core(held, *args, **kwargs), BARE)
 
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function and commit."""
-        return await self._repeat(lambda held: core(held, *args, **kwargs), repeatable_read=False)
+        return await self._repeat(lambda held: core(held, *args, **kwargs), {})
 
     async def aside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function on another thread."""
@@ -92,11 +98,11 @@ class PostgresDatabase:
         """End all connections."""
         await self._engine.dispose()
 
-    async def _repeat(self, call: Callable[[Connection], T], *, repeatable_read: bool) -> T:
+    async def _repeat(self, call: Callable[[Connection], T], options: Mapping[str, Any]) -> T:
         pause, attempt = PAUSE_S, 1
         while True:
             try:
-                return await self._once(call, repeatable_read=repeatable_read)
+                return await self._once(call, options)
             except Exception as error:
                 fate = fate_of(error)
                 if fate is Fate.MEMBER:
@@ -108,10 +114,10 @@ class PostgresDatabase:
                     pause *= 2
             attempt += 1
 
-    async def _once(self, call: Callable[[Connection], T], *, repeatable_read: bool) -> T:
+    async def _once(self, call: Callable[[Connection], T], options: Mapping[str, Any]) -> T:
         async with self._engine.connect() as connection:
-            if repeatable_read:  # several statements of one answer see one state
-                await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            if options:
+                await connection.execution_options(**options)
             try:
                 async with connection.begin():
                     return await connection.run_sync(call)

@@ -17,7 +17,7 @@ from animastor.protocol import BookKey
 from animastor.storage import numbers
 from animastor.storage.assets import ensure_assets
 from animastor.storage.locking import lock_book, lock_request
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, run, scalar
 
 BEFORE_ALL: Final = -(2**62)  # a place in reading order
 UNFINISHED: Final = "r.state IN ('preparing', 'open', 'paused')"
@@ -31,6 +31,11 @@ _BY_KEY = Statement(
     f"SELECT {_COLUMNS} FROM request r WHERE r.workspace = :workspace AND r.idempotency_key = :key",
 )
 _BY_ID = Statement("request_by_id", "A request.", f"SELECT {_COLUMNS} FROM request r WHERE r.id = :id")
+_BOOKS_AT_WORK = Statement(
+    "books_at_work",
+    "How many books have unfinished requests.",
+    "SELECT count(DISTINCT r.book_key) FROM request r WHERE r.state IN ('preparing', 'open', 'paused')",
+)
 _LIST = Statement("requests", "All requests.", f"SELECT {_COLUMNS} FROM request r ORDER BY r.id")
 _LIST_OPEN = Statement(
     "open_requests", "Unfinished requests.", f"SELECT {_COLUMNS} FROM request r WHERE {UNFINISHED} ORDER BY r.id"
@@ -187,6 +192,11 @@ def stored_request(connection: Connection, request_id: int) -> Any:
     if not rows:
         raise LookupError(f"there is no request {request_id}")
     return rows[0]
+
+
+def books_at_work(connection: Connection) -> int:
+    """How many books have unfinished requests."""
+    return int(scalar(connection, _BOOKS_AT_WORK))
 
 
 def requests(connection: Connection, *, open_only: bool) -> list[RequestRow]:

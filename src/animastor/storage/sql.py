@@ -96,6 +96,10 @@ class SqlStorage(ports.Storage):
 
     # plans and dispatches
 
+    async def outlook(self, pairs: Sequence[Pair]) -> ports.Outlook:
+        """What there is to do for these pairs (at least one)."""
+        return await self._db.glance(due.outlook, pairs)
+
     async def due(
         self, pair: Pair, limit: int, each: int, after_book: int, besides: Collection[AssetId] = ()
     ) -> ports.DueWalk:
@@ -199,6 +203,10 @@ class SqlStorage(ports.Storage):
     async def preparing(self) -> Sequence[RequestRow]:
         """Requests still to be entered."""
         return await self._db.read(requests.preparing)
+
+    async def books_at_work(self) -> int:
+        """How many books have unfinished requests."""
+        return await self._db.glance(requests.books_at_work)
 
     async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]:
         """Requests, oldest first."""
