@@ -26,7 +26,7 @@ from animastor.media.registry import Registry, installed
 from animastor.protocol import Clock, Hub, Worker
 from animastor.room import Room, WatchedRunner, WatchedStore
 from animastor.storage.sql import SqlStorage
-from animastor.stores import artifact_place, artifact_store, coordination_of, storage_of
+from animastor.stores import artifact_store, coordination_of, storage_of
 from animastor.tuning import tune
 from animastor.workers.backends import Backends, cpu_backends
 from animastor.workers.checking import ChildChecker
@@ -158,7 +158,7 @@ async def driving(
         stack.push_async_callback(checkers.aclose)
         room = Room()
         jobs = WatchedRunner(children, settings.home / WORK, room)
-        artifacts = WatchedStore(opened.artifacts, artifact_place(settings), room)
+        artifacts = WatchedStore(opened.artifacts, room)
         coordination = await coordination_of(settings, registry, clock, stack)
         engine = compose_engine(
             storage=opened.storage,

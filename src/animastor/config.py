@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from animastor.storage.bucket import bucket_of
+
 SCHEMES = {"database_url": ("postgresql",), "coordination_url": ("redis", "rediss", "unix")}
 
 
@@ -45,10 +47,18 @@ class Settings(BaseSettings):
     artifacts: Annotated[
         str,
         Field(
-            description="Where finished parts are: a folder that every machine sees under this path. Unset: "
-            "`artifacts` in the home."
+            description="Where finished parts are: a folder that every machine sees under this path, or "
+            "`s3://bucket/prefix` (docs/operating.md). Unset: `artifacts` in the home."
         ),
     ] = ""
+    copies_bytes: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="With parts in S3: bytes of copies that are kept in the home, about. What was used in the last "
+            "six hours stays in any case.",
+        ),
+    ] = 20 * 1024**3
     jobs: Annotated[
         int, Field(ge=1, le=256, description="Parts made at once: child processes. Default: the usable cores.")
     ] = Field(default_factory=usable_cores)
@@ -105,6 +115,13 @@ class Settings(BaseSettings):
         if url.get_secret_value() and urlsplit(url.get_secret_value()).scheme not in schemes:
             raise ValueError(f"should be a URL that begins with {' or '.join(f'{one}://' for one in schemes)}")
         return url
+
+    @field_validator("artifacts")
+    @classmethod
+    def _is_a_place_for_artifacts(cls, artifacts: str) -> str:
+        if "://" in artifacts:
+            bucket_of(artifacts)
+        return artifacts
 
     @field_validator("keeper_s")
     @classmethod

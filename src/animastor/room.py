@@ -25,7 +25,7 @@ from animastor.workers.work import Runner, Work
 class Full:
     """A place whose disk is full."""
 
-    place: Path
+    place: str
     error: OSError
 
 
@@ -35,10 +35,10 @@ class Room:
     def __init__(self) -> None:
         self._found: asyncio.Future[Full] = asyncio.get_running_loop().create_future()
 
-    def full(self, place: Path) -> None:
+    def full(self, place: str) -> None:
         """This place has no room left."""
         if not self._found.done():
-            self._found.set_result(Full(place, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place))))
+            self._found.set_result(Full(place, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), place)))
 
     async def wait(self) -> Full:
         """Return when a place was found full."""
@@ -71,7 +71,7 @@ class WatchedRunner(Runner):
             return await self._runner.run(work, progress)
         except BackendError as error:
             if error.code == DISK_FULL:
-                self._room.full(self._place)
+                self._room.full(str(self._place))
             raise
         finally:
             self._running -= 1
@@ -80,9 +80,8 @@ class WatchedRunner(Runner):
 class WatchedStore(ArtifactStore):
     """An artifact store; when it has no room for an artifact, that is told."""
 
-    def __init__(self, store: ArtifactStore, place: Path, room: Room) -> None:
+    def __init__(self, store: ArtifactStore, room: Room) -> None:
         self._store = store
-        self._place = place
         self._room = room
 
     @property
@@ -95,7 +94,7 @@ class WatchedStore(ArtifactStore):
         try:
             return await self._store.put(source, suffix)
         except StorageFullError:
-            self._room.full(self._place)
+            self._room.full(self._store.where)
             raise
 
     async def path(self, checksum: str, suffix: str) -> Path | None:

@@ -15,11 +15,14 @@ from animastor.coordination.memory import MemoryCoordination
 from animastor.engine.ports import ArtifactStore, Coordination
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
+from animastor.storage.bucket import SCHEME
+from animastor.storage.copies import Copies
 from animastor.storage.folder import FolderStore
 from animastor.storage.sql import SqlStorage, open_home, open_shared
 
 DATABASE = "animastor.db"
 ARTIFACTS = "artifacts"
+COPIES = "copies"  # of artifacts that are in S3
 DAY_S = 86_400.0
 
 
@@ -73,18 +76,25 @@ def coordination_limits(registry: Registry, settings: Settings) -> Limits:
 
 
 def artifact_store(settings: Settings, *, create: bool) -> ArtifactStore:
-    """Where finished parts are. `create`: make it when it is not there at all."""
-    return FolderStore(
-        artifact_place(settings),
+    """Where finished parts are. `create`: make it when it is not there at all. Raises `PackageMissingError`."""
+    if not settings.artifacts.startswith(SCHEME):
+        return FolderStore(
+            Path(settings.artifacts) if settings.artifacts else settings.home / ARTIFACTS,
+            low_fraction=settings.disk_low_fraction,
+            low_bytes=settings.disk_low_bytes,
+            create=create,
+        )
+    try:
+        from animastor.storage.s3 import ObjectStore
+    except ImportError as error:
+        raise PackageMissingError("artifacts in S3 need the package obstore: install animastor[s3]") from error
+    return ObjectStore(
+        settings.artifacts,
+        Copies(settings.home / COPIES, settings.copies_bytes),
         low_fraction=settings.disk_low_fraction,
         low_bytes=settings.disk_low_bytes,
         create=create,
     )
-
-
-def artifact_place(settings: Settings) -> Path:
-    """The folder of finished parts."""
-    return Path(settings.artifacts) if settings.artifacts else settings.home / ARTIFACTS
 
 
 def names_of(settings: Settings) -> tuple[str, str]:

@@ -10,14 +10,15 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from s3_server import Bucket, serving
 from shelves import BucketShelf
 
 from animastor.engine.ports import ArtifactStoreUnavailableError
 from animastor.engine.reasons import Reason
 from animastor.storage import s3
+from animastor.storage.bucket import bucket_of
 from animastor.storage.copies import Copies
-from animastor.storage.s3 import ObjectStore, bucket_of
+from animastor.storage.s3 import ObjectStore
+from s3_server import Bucket, serving
 
 BIG = b"0123456789abcdef" * (20 << 16)  # 20 MiB: three parts
 

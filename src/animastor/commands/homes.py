@@ -31,7 +31,7 @@ def home_errors(home: Path) -> Iterator[None]:
         raise disk_error(home, error) from error
 
 
-def disk_error(place: Path, error: OSError) -> CommandError:
+def disk_error(place: Path | str, error: OSError) -> CommandError:
     """The sentence for an error of the file system at or below a place."""
     where = error.filename or place
     if error.errno in _FULL:

@@ -99,7 +99,7 @@ def _wrong_setting(error: ValidationError) -> str:
     first = error.errors(include_context=False)[0]
     said = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
     name = "_".join(map(str, first["loc"])).upper() or "DATABASE_URL"
-    given = "" if name.endswith("_URL") else f"={first['input']}"
+    given = "" if name.endswith("_URL") or "://" in str(first["input"]) else f"={first['input']}"
     return f"ANIMASTOR_{name}{given} cannot be used: it {said}. docs/settings.md lists all settings."
 
 

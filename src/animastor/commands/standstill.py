@@ -13,7 +13,7 @@ from animastor.app import Driving
 from animastor.commands.errors import CommandError, Exit
 from animastor.engine.reasons import Reason
 from animastor.engine.requests import RequestEvent
-from animastor.stores import artifact_place
+from animastor.storage.bucket import SCHEME
 
 PATIENCE_S = 5.0  # nothing was made for so long, and there is a cause
 
@@ -39,7 +39,6 @@ class Standstill:
             self._give_up()
 
     def _give_up(self) -> None:
-        settings = self._drive.reading.settings
         reason = self._drive.engine.gate.reason
         if reason is Reason.DISK_LOW:
             raise CommandError(Exit.DISK_FULL, "disk_low", f"{self._room()} Run the same command again to go on.")
@@ -47,11 +46,15 @@ class Standstill:
             raise CommandError(
                 Exit.HOME,
                 reason,
-                f"The artifact store {artifact_place(settings)} cannot be read (is its disk mounted?): nothing was "
-                "changed; run the same command again when it is back.",
+                f"The artifact store {self._drive.reading.artifacts.where} cannot be read (is {self._suspect()}?): "
+                "nothing was changed; run the same command again when it is back.",
             )
         for profile, why in self._drive.backends.complaints.items():
             raise CommandError(Exit.MISSING_TOOL, "backend_unable", f"{profile} cannot work: {why}.")
+
+    def _suspect(self) -> str:
+        remote = self._drive.reading.artifacts.where.startswith(SCHEME)
+        return "its server there, and are its credentials right" if remote else "its disk mounted"
 
     def _room(self) -> str:
         settings = self._drive.reading.settings

@@ -26,7 +26,6 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
-from urllib.parse import urlsplit
 
 import obstore
 from obstore.exceptions import (
@@ -40,6 +39,7 @@ from obstore.store import S3Store as Client
 
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageFullError
 from animastor.engine.reasons import Reason
+from animastor.storage.bucket import bucket_of
 from animastor.storage.copies import Copies
 from animastor.storage.failures import Fate, fate_of
 from animastor.storage.folder import FRESH_S, MOST_FRESH, SENTINEL
@@ -298,16 +298,6 @@ class ObjectStore:
                 told = f"no space is left for copies of artifacts in {self._copies.root}: free some"
                 raise StorageFullError(told) from error
             raise
-
-
-def bucket_of(url: str) -> tuple[str, str]:
-    """(bucket, prefix) of `s3://bucket/prefix`. Raises `ValueError`, whose text repeats nothing of the URL."""
-    parts = urlsplit(url)
-    if parts.username is not None or parts.password is not None or parts.query:
-        raise ValueError("should hold no credentials: they belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-    if parts.scheme != "s3" or not parts.netloc:
-        raise ValueError("should be s3://bucket/prefix")
-    return parts.netloc, parts.path.strip("/")
 
 
 def _client(bucket: str, prefix: str) -> Client:
