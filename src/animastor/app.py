@@ -45,6 +45,7 @@ class Role(Enum):
 
     REPLICA = auto()  # schedules, keeps, reconciles and works
     WORKER = auto()  # works alone, and takes its own results in
+    KEEPER = auto()  # schedules, keeps and reconciles; makes nothing, so nothing starts
     CLIENT = auto()  # asks and watches
 
 
@@ -107,7 +108,7 @@ def compose_engine(
         lanes=(LANE,),
         era_window_s=settings.era_window_s if settings.distributed else 0.0,
         patient=settings.distributed,
-        schedules=role is Role.REPLICA,
+        schedules=role in (Role.REPLICA, Role.KEEPER),
     )
     return Engine(
         storage=storage,
@@ -176,7 +177,7 @@ async def driving(
         loop = compose_worker(hub, jobs, backends, clock=clock, workdir=workdir, instance=instance, settings=settings)
         await engine.start()
         stack.push_async_callback(engine.stop)
-        if role is not Role.CLIENT:
+        if role in (Role.REPLICA, Role.WORKER):
             serving = asyncio.create_task(loop.run(), name="worker")
             stack.push_async_callback(_end_worker, loop, serving)
         yield Driving(opened, engine, coordination, children, jobs, backends, room, workdir.scratch)

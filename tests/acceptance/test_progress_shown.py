@@ -106,7 +106,7 @@ def test_status_counts_scenes_and_is_one_event_a_book_for_programs(made_once: tu
         ["image", "3"],
         ["video", "3"],
     ]
-    assert (event["event"], event["failed"], event["request"]) == ("book", [], None)
+    assert (event["event"], event["failed"], event["requests"]) == ("book", [], [])
     assert event["media"]["video"] == {"ready": 3, "stale": 0, "in_work": 0, "failed": 0, "missing": 0}
 
 

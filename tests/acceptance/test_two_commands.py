@@ -6,29 +6,12 @@ import json
 import signal
 from pathlib import Path
 
+from gate import Gate
 from place import Place
 from program import Started, run, working_in
 from tiny_book import SHORT, SIZE, artifacts_of, read, write_book
 
-from animastor.media.ffmpeg import program
-
 FILES = {"tiny.mp4", "tiny.vtt", "tiny.m4b"}
-
-
-class Gate:
-    """An ffmpeg that waits until it is let go: so a `make` stays at work for as long as a test likes."""
-
-    def __init__(self, place: Place) -> None:
-        self._go = place.folder / "go"
-        wrapper = place.folder / "ffmpeg"
-        waiting = f'while [ ! -e "{self._go}" ]; do sleep 0.05; done'
-        wrapper.write_text(f'#!/bin/sh\n{waiting}\nexec "{program()}" "$@"\n')
-        wrapper.chmod(0o755)
-        self.environment = {"ANIMASTOR_FFMPEG": str(wrapper)}
-
-    def open(self) -> None:
-        """Let it go."""
-        self._go.touch()
 
 
 def _held(place: Place) -> str:

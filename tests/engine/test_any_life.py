@@ -19,7 +19,7 @@ from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Sc
 from animastor.coordination import MemoryCoordination
 from animastor.engine.engine import Engine
 from animastor.engine.errors import EngineError
-from animastor.engine.ports import Scope, ScopeKind
+from animastor.engine.ports import Cancel, Scope, ScopeKind
 from animastor.protocol import BookKey, Claim, FailureType
 
 STEPS, SESSIONS = 10, 3
@@ -39,7 +39,8 @@ class Life:
     async def step(self, engine: Engine) -> None:
         """One step, and a pause."""
         steps: tuple[tuple[int, Callable[[Engine], object]], ...] = (
-            (35, self.edit), (35, self.ask), (8, self.cancel), (4, self.lose_store), (4, self.move_artifacts),
+            (35, self.edit), (35, self.ask), (8, self.cancel), (8, self.cancel_part),
+            (4, self.lose_store), (4, self.move_artifacts),
             (14, self.wait),
         )  # fmt: skip
         (chosen,) = self.random.choices([act for _, act in steps], [weight for weight, _ in steps])
@@ -68,6 +69,14 @@ class Life:
         """Whatever was asked for, may be cancelled, also twice."""
         if self.requests:
             await engine.requests.cancel(self.random.choice(self.requests))
+
+    async def cancel_part(self, engine: Engine) -> None:
+        """Some media types of some of a book are not wanted any more."""
+        if not self.keys:
+            return
+        key = self.keys[self.random.choice(sorted(self.keys))]
+        media = tuple(self.random.sample(MEDIA, self.random.randint(0, 2)))
+        await engine.requests.cancel_part(Cancel(key, scope=await self._scope(key), media=media))
 
     async def lose_store(self, engine: Engine) -> None:
         """The coordination store forgets everything."""

@@ -164,7 +164,7 @@ PARTIAL = [
     (waits._FOR_WORKERS, {"profiles": '["x"]', "after": 0, "limit": 10}, "asset_no_worker"),
     (active._ACTIVE, {"after": 0, "limit": 10}, "asset_active"),
     (ends._UNRELEASED, {"limit": 10}, "dispatch_unreleased"),
-    (sweeping._CARRYING, {"id": 1, "after": 0, "limit": 10}, "asset_busy"),
+    (sweeping._LOOK, {"book": 1, "media": "", "after": 0, "limit": 10}, "asset_busy"),
     (sweeping._TO_SWEEP, {}, "request_sweeping"),
     (progress._COUNT_BUSY, {"book": 1}, "asset_busy"),
     (progress._COUNT_IDLE, {"book": 1}, "asset_idle"),

@@ -13,10 +13,11 @@ from sqlalchemy import Connection, text
 from world import ALL, REGISTRY, Driver, Time, Work, book, chapter, migrated, scene, unit
 
 from animastor.books.model import Book
-from animastor.engine.ports import RollBack, Scope, ScopeKind
+from animastor.engine.ports import Cancel, RollBack, Scope, ScopeKind
 from animastor.engine.reasons import Reason
 from animastor.engine.states import RequestState, State, may_move
 from animastor.protocol import FailureType
+from animastor.storage import sweeping
 from animastor.storage.sql import SqlStorage, open_storage
 
 T = TypeVar("T")
@@ -99,6 +100,19 @@ class Lives(RuleBasedStateMachine):
             request = data.draw(st.sampled_from(list(requests)))
             self.do(self.storage.close_request(request.request_id, RequestState.CANCELLED))
             self._sweep()
+
+    @rule(
+        media=st.sampled_from([(), ("sound",), ("picture",)]),
+        kind=st.sampled_from([ScopeKind.WHOLE_BOOK, ScopeKind.SCENE, ScopeKind.FROM_SCENE]),
+        nth=st.integers(0, 1),
+    )
+    def cancel_a_part(self, media: tuple[str, ...], kind: ScopeKind, nth: int) -> None:
+        place = ("1", self.scenes[nth % len(self.scenes)]) if kind is not ScopeKind.WHOLE_BOOK else ()
+        self.do(self.storage.cancel(Cancel(self.key, scope=Scope(kind, *place), media=media)))
+
+    @rule()
+    def sweep(self) -> None:
+        self._sweep()
 
     def _sweep(self) -> None:
         for request in self.do(self.storage.uncovered()):
@@ -197,8 +211,17 @@ class Lives(RuleBasedStateMachine):
     def what_is_busy_is_covered(self) -> None:
         assert not self._rows(
             "SELECT a.id FROM asset a LEFT JOIN request r ON r.id = a.request_id"
-            " WHERE a.state IN (1, 2) AND (r.id IS NULL OR r.state NOT IN ('preparing', 'open') AND r.sweeping = 0)"
+            " WHERE a.state IN (1, 2)"
+            " AND (r.id IS NULL OR r.state NOT IN ('preparing', 'open', 'paused') AND r.sweeping = 0)"
         )
+
+    @invariant()
+    def what_is_busy_carries_what_lets_it_run_soonest(self) -> None:
+        """Unless a request is still to be entered or swept: those that change make it so."""
+        if self._rows("SELECT id FROM request WHERE sweeping <> 0 OR state = 'preparing'"):
+            return
+        found = self.database.run(sweeping.look, self.key, sweeping.START)
+        assert not found.assets
 
     @invariant()
     def only_current_dispatches_are_without_an_outcome(self) -> None:

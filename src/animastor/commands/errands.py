@@ -16,7 +16,8 @@ import orjson
 
 from animastor.app import Driving
 from animastor.books.errors import BookError
-from animastor.commands import doctor, exports, importing, making, messages
+from animastor.commands import cancelling, doctor, exports, importing, making, messages
+from animastor.commands.cancelling import Cancelling
 from animastor.commands.doctor import Examining
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.exports import Exporting
@@ -27,7 +28,7 @@ from animastor.commands.messages import Tell
 from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
-Asked: TypeAlias = Making | Importing | Exporting | Examining
+Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
 _NAMES: Mapping[type[Asked], str] = {
@@ -35,13 +36,16 @@ _NAMES: Mapping[type[Asked], str] = {
     Importing: "errand:import",
     Exporting: "errand:export",
     Examining: "errand:doctor",
+    Cancelling: "errand:cancel",
 }
 _ERRANDS: Mapping[str, Errand] = {
     "errand:make": making.make,
     "errand:import": importing.bring,
     "errand:export": exports.write,
     "errand:doctor": doctor.look,
+    "errand:cancel": cancelling.cancel,
 }
+BRIEF: tuple[type[Asked], ...] = (Cancelling,)  # done without a worker: nothing is made by these
 
 
 def errands(drive: Driving) -> Mapping[str, Callable[[Message], AsyncGenerator[Message, None]]]:

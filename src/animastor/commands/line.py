@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from animastor.commands import steering
 from animastor.commands.errors import CommandError, Exit
+from animastor.commands.options import (
+    AllowMissing,
+    Home,
+    Jobs,
+    Json,
+    Media,
+    Out,
+    ScopeText,
+    Size,
+    Source,
+    Voice,
+)
 from animastor.commands.running import Options, leave, run
 from animastor.signals import say
 
@@ -28,20 +41,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Home = Annotated[str | None, typer.Option("--home", help="The folder that keeps everything (default .animastor).")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON event a line, for programs.")]
-Source = Annotated[Path, typer.Argument(help="A vbook (folder or zip), an EPUB, Markdown or plain text.")]
-Media = Annotated[str | None, typer.Option("--media", help="Media types, by commas: audio,image,video (default all).")]
-ScopeText = Annotated[
-    str,
-    typer.Option("--scope", help="all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE; ids or numbers."),
-]
-Voice = Annotated[str | None, typer.Option("--voice", help="The narrator's voice (docs/voices.md lists them).")]
-Size = Annotated[str | None, typer.Option("--size", help="Of pictures and film, such as 1280x720 (the default).")]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parts made at once (default: the usable cores).")]
-Out = Annotated[Path, typer.Option("--out", help="The folder for finished films, audiobooks and subtitles.")]
-AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Export what there is, and list what is missing.")]
 
 
 def _say_version(wanted: bool) -> None:
@@ -223,6 +222,9 @@ def serve(
         return await serving(settings, display, Role.REPLICA if scheduler else Role.WORKER)
 
     run(main, Options(home=home, jobs=jobs, json=json))
+
+
+steering.register(app)
 
 
 def _sides(size: str | None) -> tuple[int, int] | None:

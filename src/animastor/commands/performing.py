@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from animastor import logs, signals
 from animastor.app import Driving, Role, driving, reading
-from animastor.commands.errands import Asked, errand_message, errands
+from animastor.commands.errands import BRIEF, Asked, errand_message, errands
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import NewHome, database_error, disk_error, home_errors, locked, opening
 from animastor.config import Settings
@@ -43,7 +43,7 @@ async def perform(settings: Settings, asked: Asked, display: Display) -> Message
         new = NewHome(settings.home)
         with locked(settings) as lock, new.removed_when_useless(lock), home_errors(settings.home):
             if lock is not None:
-                return await _drive(settings, message, display, new)
+                return await _drive(settings, message, display, new, brief=isinstance(asked, BRIEF))
         if not told_of_holder:
             display.note(f"Another process is working on {settings.home}; it does this too.", event="held")
             told_of_holder = True
@@ -55,15 +55,16 @@ async def perform(settings: Settings, asked: Asked, display: Display) -> Message
             raise CommandError(Exit.HOME, "holder_refused", f"{error}.") from error
 
 
-async def _drive(settings: Settings, message: Message, display: Display, new: NewHome) -> Message:
+async def _drive(settings: Settings, message: Message, display: Display, new: NewHome, *, brief: bool) -> Message:
+    """Do it here. What is brief is done without a worker, and others wait until the home is free again."""
     logs.to_home(settings.home)
     try:
         async with (
             reading(settings, writable=True) as opened,
-            driving(opened, lambda alarm: _alarm(display, alarm)) as drive,
+            driving(opened, lambda alarm: _alarm(display, alarm), Role.KEEPER if brief else Role.REPLICA) as drive,
         ):
             try:
-                return await _serve(drive, message, display)
+                return await (_do(drive, message, display) if brief else _serve(drive, message, display))
             except CommandError:  # the errand is over, and nothing is being written for it
                 new.useless = not await opened.storage.books()
                 raise
@@ -78,7 +79,11 @@ async def _ask_fleet(settings: Settings, message: Message, display: Display) -> 
         opening(settings, writable=True) as opened,
         driving(opened, lambda alarm: _alarm(display, alarm), Role.CLIENT) as drive,
     ):
-        return await _unless_failed(drive, _shown(Holder(errands(drive)).answer(message), display))
+        return await _do(drive, message, display)
+
+
+async def _do(drive: Driving, message: Message, display: Display) -> Message:
+    return await _unless_failed(drive, _shown(Holder(errands(drive)).answer(message), display))
 
 
 async def _serve(drive: Driving, message: Message, display: Display) -> Message:

@@ -66,6 +66,14 @@ def say_examined(result: Mapping[str, Any], display: Display) -> int:
     return Exit.FAILURES
 
 
+def say_told(result: Mapping[str, Any], display: Display) -> int:
+    """The end of a command whose errand says in one sentence what it did."""
+    display.close()
+    fields = {name: value for name, value in result.items() if name != "said"}
+    display.note(result["said"], event="done", exit_code=0, **fields)
+    return Exit.OK
+
+
 def _end(display: Display, message: str, event: str, result: Mapping[str, Any], **fields: Any) -> None:
     files = {name: list(result.get(name, ())) for name in ("made", "unchanged", "gaps")}
     display.note(message, event=event, **files, **fields)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from animastor.books.model import Book, BookHead, Chapter
 from animastor.commands.errors import CommandError, Exit
-from animastor.engine.ports import Scope, ScopeKind
-from animastor.media.registry import Registry
+from animastor.engine.ports import BookRow, Scope, ScopeKind, Storage
+from animastor.media.registry import Registry, installed
 
 SCOPE_HELP = "all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE; ids, or numbers counted from 1"
 SHOWN = 5
@@ -62,6 +62,25 @@ def parse_voice(text: str, head: BookHead) -> str:
         "voice_unknown",
         f"--voice {text!r} is no voice: there are {', '.join(PALETTE)}{own}; or describe one in a few words.",
     )
+
+
+def check_selection(scope: str, media: str | None) -> None:
+    """Raises `CommandError` for what can be no scope, or names no media type of this installation."""
+    check_scope(scope)
+    if media is not None:
+        parse_media(media, installed())
+
+
+def chosen_media(text: str | None, registry: Registry) -> tuple[str, ...]:
+    """The media types that are named; none for all. Raises `CommandError`."""
+    return parse_media(text, registry) if text is not None else ()
+
+
+async def scope_of(storage: Storage, row: BookRow, text: str) -> Scope:
+    """A scope of a stored book. Raises `CommandError`."""
+    if text.strip() in ("", "all"):
+        return Scope()
+    return parse_scope(text, await storage.load_book(row.book_key))
 
 
 def check_scope(text: str) -> None:

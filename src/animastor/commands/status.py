@@ -41,8 +41,7 @@ async def _show_book(
     scenes = await opened.storage.export_rows(row.book_key, Scope())
     counts = {name: _counts(scenes, name) for name in opened.registry.names}
     failed = list(_failures(scenes))
-    request = next((one for one in asked if one.book_key == row.book_key), None)
-    now = await _under_way(opened, request)
+    now = [await _under_way(opened, one) for one in asked if one.book_key == row.book_key]
     many = "1 scene" if row.scenes == 1 else f"{row.scenes} scenes"
     title = f"{row.title} ({row.book_id})" if row.title else row.book_id
     display.note(
@@ -54,7 +53,7 @@ async def _show_book(
         source=row.source,
         media=counts,
         failed=failed,
-        request=now,
+        requests=now,
     )
     display.table(
         ("  scenes", *(name.replace("_", " ") for name in COLUMNS)),
@@ -64,16 +63,20 @@ async def _show_book(
         ],
     )
     if display.wants_tables:
-        _say_request(now, display)
+        _say_requests(now, display)
         _say_failures(failed if failures else [], display)
 
 
-async def _under_way(opened: Reading, request: RequestRow | None) -> dict[str, Any] | None:
-    """What is open of a book: how far it is, and whether anybody works on it."""
-    if request is None:
-        return None
+async def _under_way(opened: Reading, request: RequestRow) -> dict[str, Any]:
+    """A request that is not finished: how far it is, and whether anybody works on it."""
     progress = await opened.storage.progress(request.request_id)
-    return {"fraction": round(progress.fraction, 3), "worked_on": is_held(opened.settings.home)}
+    return {
+        "request": request.request_id,
+        "kind": request.kind,
+        "media": list(request.media),
+        "fraction": round(progress.fraction, 3),
+        "worked_on": is_held(opened.settings.home),
+    }
 
 
 def is_held(home: Path) -> bool:
@@ -84,10 +87,10 @@ def is_held(home: Path) -> bool:
     return False
 
 
-def _say_request(now: dict[str, Any] | None, display: Display) -> None:
-    if now is not None:
-        how = "being made now" if now["worked_on"] else "interrupted: run make again to go on"
-        display.note(f"  {now['fraction']:.0%} of what was asked for is there; {how}.")
+def _say_requests(now: Sequence[dict[str, Any]], display: Display) -> None:
+    for each in now:
+        how = "being made now" if each["worked_on"] else "interrupted: run make again to go on"
+        display.note(f"  {each['fraction']:.0%} of what was asked for (request {each['request']}) is there; {how}.")
 
 
 def _say_failures(failed: Sequence[dict[str, str]], display: Display) -> None:

@@ -660,6 +660,27 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
+class Cancel:
+    """What is to be cancelled of a book: of these requests (None: all that are unfinished) what lies in `scope`.
+
+    `media`: these media types and those that require them; empty: all. A scope of units cannot be cancelled.
+    """
+
+    book_key: BookKey
+    requests: tuple[int, ...] | None = None
+    scope: Scope = Scope()
+    media: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """Requests that were closed, and those that go on without what was cancelled."""
+
+    closed: tuple[int, ...] = ()
+    narrowed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Entered:
     """A chunk of at most 1,000 assets was entered; `done` when the cursor has passed the scope."""
 
@@ -797,6 +818,7 @@ class Storage(Protocol):
     async def books_at_work(self) -> int: ...  # how many have unfinished requests
     async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]: ...
     async def close_request(self, request_id: int, state: RequestState) -> bool: ...
+    async def cancel(self, of: Cancel) -> Cancelled: ...  # the tombstone; what rests because of it is swept
     async def sweep_uncovered(self, request_id: int, limit: int) -> Sequence[Ended]: ...  # empty: nothing is left
     async def uncovered(self) -> Sequence[int]: ...  # ended requests whose sweep was interrupted
     async def finish_requests(self) -> Sequence[RequestRow]: ...  # those that nothing is left of: done

@@ -10,7 +10,7 @@ from animastor.engine.config import EngineConfig
 from animastor.engine.effort import Effort
 from animastor.engine.errors import EngineError, UnknownMediaError
 from animastor.engine.estimate import Expected, Look, time_left, work_left
-from animastor.engine.ports import NewRequest, RequestProgress, RequestRow, Storage
+from animastor.engine.ports import Cancel, Cancelled, NewRequest, RequestProgress, RequestRow, ScopeKind, Storage
 from animastor.engine.states import RequestState
 from animastor.engine.waking import Bell, Changes
 from animastor.media.registry import Registry
@@ -111,12 +111,33 @@ class Requests:
         await self.sweep(request_id)
         return closed
 
-    async def sweep(self, request_id: int) -> None:
-        """Assets that an ended request covered alone become DIRTY; their dispatches end, running jobs are told."""
+    async def cancel_part(self, of: Cancel) -> tuple[Cancelled, int]:
+        """Cancel all or a part of what is asked for of a book: what was closed or narrowed, and how much was stopped.
+
+        Returns after what was running has been released and told to stop. Repeating it is harmless. Raises
+        `UnknownMediaError` and `EngineError`.
+        """
+        self._closed(of.media)
+        if of.scope.kind is ScopeKind.UNITS:
+            raise EngineError("the units of a scene are made together: name the scene")
+        cancelled = await self._storage.cancel(of)
+        stopped = 0
+        for request_id in (*cancelled.closed, *cancelled.narrowed):
+            stopped += await self.sweep(request_id)
+        return cancelled, stopped
+
+    async def sweep(self, request_id: int) -> int:
+        """Let the assets that a changed request covered follow it; how many dispatches ended.
+
+        What nothing covers any more becomes DIRTY; its dispatches end, and running jobs are told to stop.
+        """
+        stopped = 0
         while ended := await self._storage.sweep_uncovered(request_id, self._config.batch):
             await self._successors.release_and_wake(ended)
+            stopped += len(ended)
         self._bell.ring()
         self._changes.happened()
+        return stopped
 
     async def resume_sweeps(self) -> int:
         """Go on with cancels that were interrupted; how many."""

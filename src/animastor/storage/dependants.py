@@ -17,6 +17,7 @@ from animastor.engine.states import State, Wait
 from animastor.media.registry import Registry
 from animastor.storage import journal
 from animastor.storage.coverage import COVERED_BY
+from animastor.storage.holding import hold
 from animastor.storage.rows import Statement, fetch, run
 
 Changed = tuple[int, str]  # scene, media type
@@ -155,6 +156,7 @@ def lift_readers(connection: Connection, registry: Registry, left: Sequence[Chan
             if bit == Wait.REQUIRES
         ]
         rows = fetch(connection, _LIFT, readers=readers) if readers else ()
+        hold(connection, [row.id for row in rows if row.state == State.PENDING])
         for state, type_ in ((State.PENDING, JournalType.REQUESTED), (State.DIRTY, JournalType.DIRTY)):
             lifted: list[Any] = [row for row in rows if row.state == state]
             members = [(row.id, None, "") for row in lifted]

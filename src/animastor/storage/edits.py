@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from animastor.engine.ports import Scope
 from animastor.engine.reasons import JournalType, Reason
 from animastor.media.registry import Registry
 from animastor.storage import journal
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.cancelling import exclude
+from animastor.storage.requests import unfinished_of
+from animastor.storage.rows import Statement, run
 
 _TOUCH_BOOK = Statement(
     "touch_book",
@@ -46,28 +49,9 @@ _SWEEP_SCOPES = Statement(
     "sweep_scopes",
     "Scenes moved or left: what unfinished requests for a part of the book no longer cover is to be swept.",
     """
-    UPDATE request SET sweeping = 1
+    UPDATE request SET sweeping = sweeping % 30000 + 1
     WHERE book_key = :book AND state IN ('preparing', 'open', 'paused') AND scope <> 'whole_book'
     """,
-)
-_EXCLUDE = Statement(
-    "exclude_media",
-    "Unfinished requests of a book no longer cover some media types.",
-    """
-    INSERT INTO request_exclusion (request_id, scope, media)
-    SELECT r.id, 'whole_book', m.media FROM request r
-    JOIN request_media rm ON rm.request_id = r.id
-    JOIN {media} AS m ON m.media = rm.media
-    WHERE r.book_key = :book AND r.state IN ('preparing', 'open', 'paused')
-    RETURNING request_id
-    """,
-    media={"media": str},
-)
-_SWEEP = Statement(
-    "sweep_later",
-    "What these requests no longer cover is to be swept.",
-    "UPDATE request SET sweeping = 1 FROM {requests} AS one WHERE request.id = one.request_id",
-    requests={"request_id": int},
 )
 
 
@@ -95,8 +79,7 @@ def sweep_scopes(connection: Connection, book_key: int) -> None:
 
 
 def switch_off(connection: Connection, registry: Registry, book_key: int, media: Sequence[str]) -> None:
-    """Layers were switched off: like a cancel of these media types and those that require them."""
-    off = sorted({*media, *(name for one in media for name in registry.requiring(one))})
-    if off:
-        requests = sorted({row.request_id for row in fetch(connection, _EXCLUDE, book=book_key, media=off)})
-        run(connection, _SWEEP, requests=requests).close()
+    """Layers were switched off: a cancel of these media types and those that require them."""
+    if media:
+        requests = [one.request_id for one in unfinished_of(connection, book_key)]
+        exclude(connection, registry, book_key, requests, Scope(), media)

@@ -19,6 +19,7 @@ from animastor.engine.states import RequestState, State, Wait
 from animastor.media.registry import Registry
 from animastor.storage import dependants, journal
 from animastor.storage.coverage import COVERED_BY, EXCLUDED, in_scope
+from animastor.storage.holding import hold
 from animastor.storage.locking import lock_request, lock_scenes_of
 from animastor.storage.rollback import forget_attempts
 from animastor.storage.rows import Statement, fetch, run
@@ -123,6 +124,7 @@ def _enter_rows(connection: Connection, registry: Registry, request_id: int, row
     resting = sorted(row.id for row in rows if _may_enter(row, request_id))
     entered = changed(connection, _ENTER, resting, assets=resting) if resting else []
     _name_busy(connection, request_id, [row for row in rows if row.state in (State.PENDING, State.GENERATING)])
+    hold(connection, by_id)
     if entered:
         _settle_entered(connection, registry, [by_id[asset] for asset in entered])
     return len(entered)

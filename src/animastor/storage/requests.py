@@ -67,9 +67,10 @@ _INSERT = Statement(
     "A new request, to be entered.",
     """
     INSERT INTO request (id, workspace, book_key, scope, chapter_key, scene_key, chapter_id, scene_id, unit_ids, media,
-        state, kind, priority, rebuild, idempotency_key, cursor_order, cursor_asset, created_at)
+        state, kind, priority, rebuild, idempotency_key, cursor_order, cursor_asset, position, created_at)
     SELECT n.id, n.workspace, n.book_key, n.scope, n.chapter_key, n.scene_key, n.chapter_id, n.scene_id, n.unit_ids,
-        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, n.start, 0, {now} FROM {new} AS n
+        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, n.start, 0, n.start, {now}
+    FROM {new} AS n
     """,
     new={
         "id": int, "workspace": str, "book_key": int, "scope": str, "chapter_key": int, "scene_key": int,
@@ -87,7 +88,8 @@ _CLOSE = Statement(
     "close_request",
     "Ends a request that has not ended; what it alone covered is to be swept.",
     f"""
-    UPDATE request AS r SET state = :state, ended_at = {{now}}, sweeping = 1 WHERE r.id = :id AND {UNFINISHED}
+    UPDATE request AS r SET state = :state, ended_at = {{now}}, sweeping = r.sweeping % 30000 + 1
+    WHERE r.id = :id AND {UNFINISHED}
     RETURNING id
     """,
 )
@@ -166,13 +168,18 @@ def _supersede(connection: Connection, new: NewRequest, media: tuple[str, ...]) 
     """A later `make` with another scope or media types closes the earlier unfinished ones."""
     if new.kind != "make":
         return ()
-    earlier = (request_row(row) for row in fetch(connection, _OF_BOOK, book=new.book_key))
+    earlier = unfinished_of(connection, new.book_key)
     others = [
         one.request_id
         for one in earlier
         if one.kind == "make" and (one.scope != new.scope or set(one.media) != set(media))
     ]
     return tuple(one for one in others if close(connection, one, RequestState.SUPERSEDED))
+
+
+def unfinished_of(connection: Connection, book_key: int) -> list[RequestRow]:
+    """The unfinished requests of a book, oldest first."""
+    return [request_row(row) for row in fetch(connection, _OF_BOOK, book=book_key)]
 
 
 def close(connection: Connection, request_id: int, state: RequestState) -> bool:

@@ -23,6 +23,7 @@ from animastor.storage import (
     artifacts,
     attempts,
     beginning,
+    cancelling,
     content,
     diff,
     drift,
@@ -216,14 +217,24 @@ class SqlStorage(ports.Storage):
         """End a request; False when it had ended."""
         return await self._db.write(requests.close, request_id, state)
 
+    async def cancel(self, of: ports.Cancel) -> ports.Cancelled:
+        """Close or narrow unfinished requests. Raises `requests.ScopeError`."""
+        return await self._db.write(cancelling.cancel, self._registry, of)
+
     async def sweep_uncovered(self, request_id: int, limit: int) -> Sequence[Ended]:
-        """Let rest what the request alone covered, up to the first ended dispatches; empty: nothing is left."""
-        after: int | None = 0
-        while after is not None:
-            swept = await self._db.write(sweeping.sweep, self._registry, request_id, after, limit)
-            if swept.ended:
-                return swept.ended
-            after = swept.after
+        """Go on with a request's sweep up to the first ended dispatches; empty: nothing is left."""
+        begun = await self._db.read(sweeping.mark, request_id)
+        if begun is None:
+            return ()
+        book_key, mark = begun
+        behind: sweeping.Cursor | None = sweeping.START
+        while behind is not None:
+            found = await self._db.read(sweeping.look, book_key, behind)
+            for chunk in content.chunks(found.assets, limit):
+                if ended := await self._db.write(sweeping.settle, self._registry, chunk):
+                    return ended
+            behind = found.behind
+        await self._db.write(sweeping.over, request_id, mark)
         return ()
 
     async def uncovered(self) -> Sequence[int]:

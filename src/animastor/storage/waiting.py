@@ -20,6 +20,7 @@ from animastor.engine.states import Outcome, State
 from animastor.media.registry import Registry
 from animastor.storage import dependants, ends, journal
 from animastor.storage.coverage import COVERED_BY
+from animastor.storage.holding import hold
 from animastor.storage.rows import Statement, fetch
 
 _RETURNING: Final = "RETURNING asset.id, asset.state, asset.scene_key, asset.media, asset.dispatch_id, asset.reason"
@@ -92,6 +93,7 @@ def reopen(
     rows = [(one.asset, int(one.state), one.plan_seq, one.bits, one.why) for one in seen.values()]
     moved = fetch(connection, _REOPEN, rows=rows) if rows else ()
     _journal(connection, told, moved)
+    hold(connection, [row.id for row in moved if row.state == State.PENDING])
     left = [(row.scene_key, row.media) for row in moved if seen[row.id].state is State.FAILED]
     dependants.lift_readers(connection, registry, left)
     dependants.raise_waiting(connection, registry, _dirty(moved))
@@ -102,6 +104,7 @@ def step_back(connection: Connection, registry: Registry, steps: Sequence[StepBa
     """Cancel current dispatches; what moved, with its new state and the dispatch that ended."""
     rows = [(one.asset, one.dispatch_id, one.bits, one.delay_s, one.until, one.why) for one in steps]
     moved = fetch(connection, _STEP_BACK, rows=rows) if rows else ()
+    hold(connection, [row.id for row in moved if row.state == State.PENDING])
     ended = ends.end(connection, Outcome.CANCELLED, [(row.id, row.dispatch_id, row.reason) for row in moved])
     _journal(connection, JournalType.ROLLED_BACK, moved)
     dependants.raise_followers(connection, registry, _dirty(moved))
