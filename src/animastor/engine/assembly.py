@@ -27,6 +27,7 @@ from animastor.engine.orders import Orders
 from animastor.engine.planning import Planner
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage
 from animastor.engine.presence import Presence
+from animastor.engine.pruning import Pruning
 from animastor.engine.reconciliation import Reconciliation
 from animastor.engine.recovering import Recovery
 from animastor.engine.releasing import Releaser
@@ -264,6 +265,7 @@ def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests)
         verification=repairs.verification,
         collector=Collector(world.storage, world.artifacts, world.config.batch),
         drift=Drift(world.storage, core.observer, core.bell),
+        pruning=Pruning(world.storage),
         gate=core.gate,
         isolation=core.isolation,
         clock=world.clock,

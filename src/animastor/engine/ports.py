@@ -737,6 +737,35 @@ class JournalRow:
 
 
 @dataclass(frozen=True, slots=True)
+class JournalOf:
+    """Whose rows of the journal: a book's; `scene_id` (its chapter may be left open) and `media` narrow."""
+
+    book_key: BookKey
+    chapter_id: str = ""
+    scene_id: str = ""
+    media: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A row of the journal with the place that it is about; empty words for what concerns the whole book or home."""
+
+    row: JournalRow
+    chapter_id: str = ""
+    scene_id: str = ""
+    media: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AssetStanding:
+    """An asset as its row has it, to be held against what the journal tells (`engine.replaying`)."""
+
+    asset: AssetId
+    state: State
+    dispatch_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class SceneExport:
     """A scene in reading order with what an export needs: per media type the artifact and facts, current or not."""
 
@@ -829,6 +858,12 @@ class Storage(Protocol):
     async def journal(
         self, *, asset: AssetId | None = None, after: int = 0, limit: int = 1000
     ) -> Sequence[JournalRow]: ...
+    async def book_journal(
+        self, of: JournalOf, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> Sequence[JournalEntry]: ...  # oldest first; with `before`, the last ones in front of that row
+    async def prune(self, after: int) -> tuple[int, int | None]: ...  # journal rows that went; where to go on
+    async def prune_dispatches(self, after: int) -> tuple[int, int | None]: ...
+    async def asset_standings(self) -> Sequence[AssetStanding]: ...  # all assets, by id
     async def export_rows(self, book_key: BookKey, scope: Scope) -> Sequence[SceneExport]: ...
     async def artifact_suffix(self, checksums: Collection[str]) -> Mapping[str, str]: ...
     async def artifacts_after(

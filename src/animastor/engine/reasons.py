@@ -97,4 +97,5 @@ class JournalType(StrEnum):
     EDITED = "EDITED"
     SWEPT = "SWEPT"
     RELABELLED = "RELABELLED"
-    SNAPSHOT = "SNAPSHOT"
+    SNAPSHOT = "SNAPSHOT"  # what is left of pruned rows: where the asset stood
+    REMOVED = "REMOVED"  # the asset left with its scene

@@ -14,6 +14,7 @@ from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
 from animastor.engine.presence import Presence
+from animastor.engine.pruning import Pruning
 from animastor.engine.recovering import Recovery
 from animastor.engine.requests import Requests
 from animastor.engine.verifying import Verification
@@ -33,6 +34,7 @@ class Reconciliation:
         verification: Verification,
         collector: Collector,
         drift: Drift,
+        pruning: Pruning,
         gate: Gate,
         isolation: Isolation,
         clock: Clock,
@@ -45,6 +47,7 @@ class Reconciliation:
         self._verification = verification
         self._collector = collector
         self._drift = drift
+        self._pruning = pruning
         self._gate = gate
         self._isolation = isolation
         self._clock = clock
@@ -68,6 +71,7 @@ class Reconciliation:
         await self._isolation.step("entering requests", self._requests.resume_preparing())
         await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())
         await self._isolation.step("looking at what waits", self._drift.look())
+        await self._isolation.step("pruning the journal", self._pruning.look())
         if await self._gate.look() is None:
             await self._isolation.step("looking for artifacts", self._presence.look())
             await self._isolation.step("verifying artifacts", self._verification.look())

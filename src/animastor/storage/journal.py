@@ -15,11 +15,11 @@ from typing import Any, Final
 import orjson
 from sqlalchemy import Connection
 
-from animastor.engine.ports import JournalRow
+from animastor.engine.ports import AssetStanding, JournalRow
 from animastor.engine.reasons import JournalType
 from animastor.engine.states import State
 from animastor.protocol import AssetId
-from animastor.storage.rows import Statement, fetch, locks_rows, run, scalar
+from animastor.storage.rows import STATES, Statement, fetch, locks_rows, run, scalar
 
 _RECORD = Statement(
     "journal_record",
@@ -53,19 +53,25 @@ _OBSERVE = Statement(
         "details": str,
     },
 )  # fmt: skip
-_COLUMNS = "j.id, j.at, j.asset, j.type, j.state, j.reason, j.dispatch_id, j.actor, j.observed, j.details"
+COLUMNS: Final = "j.id, j.at, j.asset, j.type, j.state, j.reason, j.dispatch_id, j.actor, j.observed, j.details"
 _READ = Statement(
     "journal_read",
     "Rows of the whole journal behind an id.",
-    f"SELECT {_COLUMNS} FROM journal j WHERE j.id > :after AND j.id <= :until ORDER BY j.id LIMIT :limit",
+    f"SELECT {COLUMNS} FROM journal j WHERE j.id > :after AND j.id <= :until ORDER BY j.id LIMIT :limit",
 )
 _READ_ASSET = Statement(
     "journal_read_asset",
     "Rows of one asset behind an id.",
     f"""
-    SELECT {_COLUMNS} FROM journal j WHERE j.asset = :asset AND j.id > :after AND j.id <= :until
+    SELECT {COLUMNS} FROM journal j WHERE j.asset = :asset AND j.id > :after AND j.id <= :until
     ORDER BY j.id LIMIT :limit
     """,
+)
+
+_STANDINGS = Statement(
+    "asset_standings",
+    "The states that the journal must tell of.",
+    "SELECT a.id, a.state, a.dispatch_id FROM asset a ORDER BY a.id",
 )
 _GIVEN = Statement(
     "journal_given",
@@ -141,18 +147,25 @@ def read(connection: Connection, asset: AssetId | None, after: int, until: int, 
         rows = fetch(connection, _READ, after=after, until=until, limit=limit)
     else:
         rows = fetch(connection, _READ_ASSET, asset=asset, after=after, until=until, limit=limit)
-    return [
-        JournalRow(
-            at=row.at,
-            asset=None if row.asset is None else AssetId(row.asset),
-            type=JournalType(row.type),
-            state=None if row.state is None else State(row.state),
-            reason=row.reason,
-            dispatch_id=row.dispatch_id,
-            actor=row.actor,
-            observed=bool(row.observed),
-            details=orjson.loads(row.details) if row.details else {},
-            row_id=row.id,
-        )
-        for row in rows
-    ]
+    return [row_from(row) for row in rows]
+
+
+def row_from(row: Any) -> JournalRow:
+    """A stored row."""
+    return JournalRow(
+        at=row.at,
+        asset=None if row.asset is None else AssetId(row.asset),
+        type=JournalType(row.type),
+        state=None if row.state is None else State(row.state),
+        reason=row.reason,
+        dispatch_id=row.dispatch_id,
+        actor=row.actor,
+        observed=bool(row.observed),
+        details=orjson.loads(row.details) if row.details else {},
+        row_id=row.id,
+    )
+
+
+def standings(connection: Connection) -> list[AssetStanding]:
+    """All assets with their states, by id."""
+    return [AssetStanding(AssetId(row.id), STATES[row.state], row.dispatch_id) for row in fetch(connection, _STANDINGS)]

@@ -72,6 +72,7 @@ def _remove_assets(connection: Connection, rows: Sequence[Any]) -> None:
     ended = ends.end(connection, Outcome.CANCELLED, [(row.id, row.dispatch_id, why) for row in rows])
     members = [(asset, one.dispatch_id, "") for asset, one in ended.items()]
     journal.record(connection, JournalType.FINALIZED, None, why, members)
+    journal.record(connection, JournalType.REMOVED, None, why, [(asset, None, "") for asset in assets])
     left = [row.artifact for row in fetch(connection, _LEAVE_PARTS, assets=assets)]
     let_go(connection, [*left, *(row.artifact for row in rows)])
     for statement in (_DROP_PARTS, _DROP_FACTS, _DROP_ASSETS):

@@ -23,6 +23,7 @@ from animastor.storage import (
     artifacts,
     attempts,
     beginning,
+    bookjournal,
     cancelling,
     content,
     diff,
@@ -39,6 +40,7 @@ from animastor.storage import (
     parts,
     plans,
     progress,
+    pruning,
     requests,
     results,
     rollback,
@@ -267,6 +269,25 @@ class SqlStorage(ports.Storage):
         """Journal rows behind an id, oldest first; paging so, none is ever missed."""
         until = await self._db.read(journal.horizon)
         return await self._db.read(journal.read, asset, after, until, limit)
+
+    async def book_journal(
+        self, of: ports.JournalOf, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> Sequence[ports.JournalEntry]:
+        """Journal rows of a book, oldest first. Raises `requests.ScopeError`."""
+        until = await self._db.read(journal.horizon)
+        return await self._db.read(bookjournal.read_book, of, after, before, until, limit)
+
+    async def prune(self, after: int) -> tuple[int, int | None]:
+        """Prune old journal rows behind an id: how many went, and the id to go on behind (None: all were seen)."""
+        return await self._db.write(pruning.prune, after)
+
+    async def prune_dispatches(self, after: int) -> tuple[int, int | None]:
+        """Forget released dispatches of assets that are gone and that the journal tells nothing of any more."""
+        return await self._db.write(pruning.prune_dispatches, after)
+
+    async def asset_standings(self) -> Sequence[ports.AssetStanding]:
+        """All assets with their states, by id."""
+        return await self._db.read(journal.standings)
 
     async def export_rows(self, book_key: BookKey, scope: Scope) -> Sequence[ports.SceneExport]:
         """The scenes of a scope with their assets. Raises `requests.ScopeError`."""
