@@ -34,7 +34,8 @@ _ACTIVE_OF = Statement(
     "active_of",
     "Those of some assets that are GENERATING.",
     f"""
-    SELECT {_COLUMNS} FROM {{assets}} AS one JOIN asset a ON a.id = one.asset AND a.state = {{GENERATING}} {_JOINS}
+    SELECT {_COLUMNS} FROM {{assets}} AS one
+    JOIN asset a ON a.id = one.asset AND a.state = {{still_GENERATING}} {_JOINS}
     ORDER BY a.id
     """,
     assets={"asset": int},

@@ -23,7 +23,7 @@ _BEGIN = Statement(
     f"""
     UPDATE asset SET state = {{GENERATING}}, fence = fence + 1, dispatch_id = b.dispatch, due_at = NULL, reason = ''
     FROM {{begins}} AS b
-    WHERE asset.id = b.asset AND asset.state = {{PENDING}} AND asset.waits = 0
+    WHERE asset.id = b.asset AND asset.state = {{still_PENDING}} AND asset.waits = 0
       AND asset.plan_seq = b.seq AND asset.planned_seq = b.seq AND asset.wanted_hash <> '' AND {CARRIED}
     RETURNING asset.id
     """,
@@ -34,7 +34,7 @@ _BEGUN = Gathering(
     "Those of a batch that have begun: just now, or before, when the call is a repetition.",
     """
     SELECT a.id, a.fence, a.dispatch_id, a.request_id FROM {begins} AS b
-    JOIN asset a ON a.id = b.asset AND a.state = {GENERATING} AND a.dispatch_id = b.dispatch
+    JOIN asset a ON a.id = b.asset AND a.state = {still_GENERATING} AND a.dispatch_id = b.dispatch
     """,
     begins={"asset": int, "dispatch": str, "seq": int},
 )

@@ -39,7 +39,7 @@ _RAISE_WAITING = Statement(
     """
     UPDATE asset SET plan_seq = plan_seq + 1, waits = waits & ~d.bit
     FROM {readers} AS d
-    WHERE asset.scene_key = d.scene AND asset.media = d.reader AND asset.state = {PENDING}
+    WHERE asset.scene_key = d.scene AND asset.media = d.reader AND asset.state = {still_PENDING}
       AND (asset.waits & d.bit) <> 0
     """,
     readers=_READERS,
@@ -50,7 +50,7 @@ _NOT_COMING = Statement(
     """
     UPDATE asset SET plan_seq = plan_seq + 1, waits = waits & ~({WAIT_REQUIRES} | {WAIT_FOLLOWS})
     FROM {waiting} AS w
-    WHERE asset.id = w.asset AND asset.state = {PENDING} AND EXISTS (
+    WHERE asset.id = w.asset AND asset.state = {still_PENDING} AND EXISTS (
         SELECT 1 FROM asset o WHERE o.scene_key = asset.scene_key AND o.media = w.need
           AND ((o.state = {READY} AND o.planned_seq >= o.plan_seq)
                OR (w.bit = {WAIT_FOLLOWS} AND o.state IN ({NEW}, {DIRTY}, {FAILED})))
@@ -64,7 +64,7 @@ _FAIL = Statement(
     """
     UPDATE asset SET state = {FAILED}, reason = d.why, error = d.message, waits = 0, due_at = NULL
     FROM {readers} AS d
-    WHERE asset.scene_key = d.scene AND asset.media = d.reader AND asset.state = {PENDING}
+    WHERE asset.scene_key = d.scene AND asset.media = d.reader AND asset.state = {still_PENDING}
     RETURNING asset.id, asset.scene_key, asset.media, asset.reason
     """,
     readers={"scene": int, "reader": str, "why": str, "message": str},
@@ -77,7 +77,8 @@ _LIFT = Statement(
         state = CASE WHEN {COVERED_BY} IS NULL THEN {{DIRTY}} ELSE {{PENDING}} END,
         request_id = COALESCE({COVERED_BY}, 0)
     FROM {{readers}} AS d
-    WHERE asset.scene_key = d.scene AND asset.media = d.reader AND asset.state = {{FAILED}} AND asset.reason = d.why
+    WHERE asset.scene_key = d.scene AND asset.media = d.reader AND asset.state = {{still_FAILED}}
+      AND asset.reason = d.why
     RETURNING asset.id, asset.scene_key, asset.media, asset.state
     """,
     readers={"scene": int, "reader": str, "why": str},

@@ -48,10 +48,9 @@ _RELEASED = Statement(
     "mark_released",
     "Says that an ended dispatch was released.",
     """
-    UPDATE dispatch SET released_at = {now}
+    UPDATE dispatch SET released_at = COALESCE(dispatch.released_at, {now})
     FROM {ends} AS e
-    WHERE dispatch.asset = e.of_asset AND dispatch.id = e.of_dispatch
-      AND dispatch.outcome IS NOT NULL AND dispatch.released_at IS NULL
+    WHERE dispatch.asset = e.of_asset AND dispatch.id = e.of_dispatch AND dispatch.outcome IS NOT NULL
     """,
     ends={"of_asset": int, "of_dispatch": str},
 )

@@ -50,7 +50,7 @@ _ENTER = Statement(
     f"""
     UPDATE asset SET state = {{PENDING}}, waits = 0, due_at = NULL, reason = '', error = '', request_id = {COVERED_BY}
     FROM {{assets}} AS one
-    WHERE asset.id = one.asset AND asset.state IN ({{NEW}}, {{DIRTY}}, {{FAILED}})
+    WHERE asset.id = one.asset AND asset.state IN ({{still_NEW}}, {{still_DIRTY}}, {{still_FAILED}})
     RETURNING asset.id
     """,
     assets={"asset": int},
@@ -60,7 +60,7 @@ _AT_ONCE = Statement(
     "What waits before it is tried again need not wait any longer.",
     """
     UPDATE asset SET waits = waits & ~{WAIT_BACKOFF}, due_at = NULL FROM {assets} AS one
-    WHERE asset.id = one.asset AND asset.state = {PENDING} AND asset.due_at IS NOT NULL
+    WHERE asset.id = one.asset AND asset.state = {still_PENDING} AND asset.due_at IS NOT NULL
     """,
     assets={"asset": int},
 )
@@ -69,7 +69,7 @@ _CARRY = Statement(
     "What is PENDING or GENERATING already carries the request that lets it run soonest.",
     f"""
     UPDATE asset SET request_id = {COVERED_BY} FROM {{assets}} AS one
-    WHERE asset.id = one.asset AND asset.state IN ({{PENDING}}, {{GENERATING}}) AND {COVERED_BY} IS NOT NULL
+    WHERE asset.id = one.asset AND asset.state IN ({{still_PENDING}}, {{still_GENERATING}}) AND {COVERED_BY} IS NOT NULL
       AND asset.request_id <> {COVERED_BY}
     """,
     assets={"asset": int},
@@ -83,10 +83,11 @@ _WAIT = Statement(
         SELECT d.of_asset, CAST(sum(d.bit) AS bigint) AS bits FROM (
             SELECT DISTINCT n.of_asset, n.bit FROM {needs} AS n
             JOIN asset a ON a.id = n.of_asset
-            JOIN asset o ON o.scene_key = a.scene_key AND o.media = n.need AND o.state IN ({PENDING}, {GENERATING})
+            JOIN asset o ON o.scene_key = a.scene_key AND o.media = n.need
+                AND o.state IN ({still_PENDING}, {still_GENERATING})
         ) AS d GROUP BY d.of_asset
     ) AS w
-    WHERE asset.id = w.of_asset AND asset.state = {PENDING}
+    WHERE asset.id = w.of_asset AND asset.state = {still_PENDING}
     """,
     needs={"of_asset": int, "need": str, "bit": int},
 )

@@ -22,7 +22,7 @@ _FAIL = Statement(
     """
     UPDATE asset SET state = {FAILED}, reason = r.why, error = r.message, waits = 0, due_at = NULL
     FROM {rows} AS r
-    WHERE asset.id = r.asset AND asset.state IN ({PENDING}, {GENERATING})
+    WHERE asset.id = r.asset AND asset.state IN ({still_PENDING}, {still_GENERATING})
     RETURNING asset.id, asset.scene_key, asset.media, asset.dispatch_id, asset.reason
     """,
     rows={"asset": int, "why": str, "message": str},

@@ -22,7 +22,7 @@ _HOLD = Statement(
     UPDATE asset SET waits = (asset.waits & ~{HOLDS}) | h.bits, rank = h.place
     FROM (
         SELECT asset.id, {HELD} AS bits, {RANK} AS place
-        FROM {{assets}} AS one JOIN asset ON asset.id = one.asset AND asset.state = {{PENDING}}
+        FROM {{assets}} AS one JOIN asset ON asset.id = one.asset AND asset.state = {{still_PENDING}}
         JOIN request r ON r.id = asset.request_id
     ) AS h
     WHERE asset.id = h.id AND ((asset.waits & {HOLDS}) <> h.bits OR asset.rank <> h.place)

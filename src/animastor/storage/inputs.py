@@ -73,7 +73,7 @@ _UNSETTLED = Statement(
     FROM {assets} AS one
     JOIN asset a ON a.id = one.asset
     JOIN asset o ON o.scene_key = a.scene_key AND o.id <> a.id
-    WHERE o.planned_seq < o.plan_seq AND o.state IN ({GENERATING}, {DIRTY}, {READY}, {FAILED})
+    WHERE o.planned_seq < o.plan_seq AND o.state IN ({still_GENERATING}, {still_DIRTY}, {still_READY}, {still_FAILED})
     """,
     assets={"asset": int},
 )

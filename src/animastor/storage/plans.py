@@ -65,7 +65,7 @@ _FAILED_BESIDE = Statement(
     "FAILED assets beside some, in their scenes.",
     """
     SELECT a.id, o.media FROM {assets} AS one JOIN asset a ON a.id = one.asset
-    JOIN asset o ON o.scene_key = a.scene_key AND o.state = {FAILED}
+    JOIN asset o ON o.scene_key = a.scene_key AND o.state = {still_FAILED}
     """,
     assets={"asset": int},
 )

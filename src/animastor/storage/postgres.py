@@ -35,6 +35,14 @@ IDLE_S: Final = 15.0  # between two statements of a transaction: what is pure is
 SNAPSHOT: Final = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}  # one state for all statements
 BARE: Final = {"isolation_level": "AUTOCOMMIT"}
 GONE_S: Final = 10.0  # beyond a statement's time: a server that has not answered then is not there
+STATEMENTS: Final = 512  # kept prepared for each connection: all that there are
+SESSION: Final[Mapping[str, str]] = {
+    # Statements find their rows by keys that are given, or walk an index. So a plan that reads a whole table is wrong,
+    # even where the statistics of a table that has grown since make it look cheap; and one plan suits all parameters.
+    "enable_seqscan": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
+}
 
 
 class PostgresDatabase:
@@ -72,7 +80,8 @@ class PostgresDatabase:
             connect_args={
                 "timeout": CONNECT_S,
                 "command_timeout": statement_s + GONE_S,
-                "server_settings": {**session, "application_name": "animastor", "jit": "off"},
+                "server_settings": {**SESSION, **session, "application_name": "animastor"},
+                "prepared_statement_cache_size": STATEMENTS,
             },
         )
         self._sleep = sleep

@@ -25,8 +25,8 @@ _COMPLETE = Statement(
     UPDATE asset SET state = {READY}, artifact = r.sum, artifact_hash = r.wanted, made_by = r.dispatch, waits = 0,
         due_at = NULL, reason = '', error = ''
     FROM {rows} AS r
-    WHERE asset.id = r.asset AND asset.state = {GENERATING} AND asset.dispatch_id = r.dispatch AND asset.fence = r.held
-      AND asset.planned_seq = asset.plan_seq AND asset.wanted_hash = r.wanted
+    WHERE asset.id = r.asset AND asset.state = {still_GENERATING} AND asset.dispatch_id = r.dispatch
+      AND asset.fence = r.held AND asset.planned_seq = asset.plan_seq AND asset.wanted_hash = r.wanted
     RETURNING asset.id
     """,
     rows={"asset": int, "dispatch": str, "held": int, "wanted": str, "sum": str},

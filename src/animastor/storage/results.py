@@ -82,7 +82,7 @@ _LOOK_AGAIN = Statement(
     " begin does so with what is missing now.",
     """
     UPDATE asset SET plan_seq = plan_seq + 1 FROM {assets} AS one
-    WHERE asset.id = one.asset AND asset.state IN ({PENDING}, {DIRTY}, {FAILED})
+    WHERE asset.id = one.asset AND asset.state IN ({still_PENDING}, {still_DIRTY}, {still_FAILED})
       AND asset.planned_seq = asset.plan_seq
     """,
     assets={"asset": int},

@@ -7,7 +7,9 @@ A `Statement` is written once. Between braces stand the few things that have two
 - `{now}`: the database's time in seconds since the epoch (on SQLite the writer's injected clock);
 - `{for_update}`, `{for_share}`: row locks (nothing on SQLite, where one writer has the whole database);
 - `{PENDING}`, `{PART_READY}`, `{WAIT_BACKOFF}` and so on: the small integers of `engine.states`, as literals,
-  because a partial index is found only by literals (STORAGE, the due set).
+  because a partial index is found only by literals (STORAGE, the due set);
+- `{still_PENDING}` and so on: the same number where rows are found by their keys and their state is only checked. No
+  partial index is found by it: PostgreSQL may believe one to be empty that has filled since it looked.
 """
 
 # ruff: noqa: S608 - fragments of this package are put together, nothing from outside
@@ -34,6 +36,7 @@ _NUMBERS: Final[Mapping[str, str]] = {
     **{state.name: str(int(state)) for state in State},
     **{f"PART_{state.name}": str(int(state)) for state in PartState},
     **{f"WAIT_{wait.name}": str(int(wait)) for wait in Wait},
+    **{f"still_{state.name}": f"(SELECT {int(state)})" for state in State},
 }
 STATES: Final = tuple(State)  # by their number, quicker than the enum's own look-up
 _FACES: Final[Mapping[str, Mapping[str, str]]] = {
@@ -104,19 +107,32 @@ def shape_of(names: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def _source(name: str, columns: Columns, dialect: str) -> str:
+    if dialect == SQLITE:
+        return f"(SELECT {_listed_sqlite(columns)} FROM json_each(:{name}) AS j)"
+    alone = len(columns) == 1
+    (first, *_) = columns.values()
+    kind = "array" if not alone else "string" if first is str else "number"
+    # The condition is always true. PostgreSQL takes it for so rare that it expects one row, and looks up the rows of
+    # a batch by their keys; expecting 100, it may read a table or an index instead that its statistics call empty.
+    return (
+        f"(SELECT {_listed_postgres(columns)} FROM jsonb_array_elements(CAST(:{name} AS jsonb)) AS j(value)"
+        f" WHERE jsonb_typeof(j.value) = '{kind}')"
+    )
+
+
+def _listed_sqlite(columns: Columns) -> str:
+    if len(columns) == 1:
+        return f"j.value AS {next(iter(columns))}"
+    return ", ".join(f"json_extract(j.value, '$[{n}]') AS {column}" for n, column in enumerate(columns))
+
+
+def _listed_postgres(columns: Columns) -> str:
     if len(columns) == 1:
         ((column, kind),) = columns.items()
-        if dialect == SQLITE:
-            return f"(SELECT j.value AS {column} FROM json_each(:{name}) AS j)"
-        cast = f"CAST(j.value AS {_CASTS[kind]})"
-        return f"(SELECT {cast} AS {column} FROM jsonb_array_elements_text(CAST(:{name} AS jsonb)) AS j(value))"
-    if dialect == SQLITE:
-        listed = ", ".join(f"json_extract(j.value, '$[{n}]') AS {column}" for n, column in enumerate(columns))
-        return f"(SELECT {listed} FROM json_each(:{name}) AS j)"
-    listed = ", ".join(
+        return f"CAST(j.value #>> '{{}}' AS {_CASTS[kind]}) AS {column}"
+    return ", ".join(
         f"CAST(j.value ->> {n} AS {_CASTS[kind]}) AS {column}" for n, (column, kind) in enumerate(columns.items())
     )
-    return f"(SELECT {listed} FROM jsonb_array_elements(CAST(:{name} AS jsonb)) AS j(value))"
 
 
 def encode(batch: Iterable[object]) -> str:

@@ -58,7 +58,8 @@ _BEFORE = Statement(
     f"""
     SELECT asset.id, asset.state, asset.scene_key, asset.media, asset.dispatch_id, r.state AS request_state,
         {COVERED_BY} AS by_request
-    FROM {{assets}} AS one JOIN asset ON asset.id = one.asset AND asset.state IN ({{PENDING}}, {{GENERATING}})
+    FROM {{assets}} AS one JOIN asset ON asset.id = one.asset
+        AND asset.state IN ({{still_PENDING}}, {{still_GENERATING}})
     LEFT JOIN request r ON r.id = asset.request_id ORDER BY asset.id
     """,
     assets={"asset": int},
@@ -71,7 +72,7 @@ _CARRY = Statement(
         state = CASE WHEN c.by_request = 0 THEN {DIRTY} ELSE asset.state END,
         waits = CASE WHEN c.by_request = 0 THEN 0 ELSE asset.waits END,
         due_at = CASE WHEN c.by_request = 0 THEN NULL ELSE asset.due_at END
-    FROM {carried} AS c WHERE asset.id = c.asset AND asset.state IN ({PENDING}, {GENERATING})
+    FROM {carried} AS c WHERE asset.id = c.asset AND asset.state IN ({still_PENDING}, {still_GENERATING})
     """,
     carried={"asset": int, "by_request": int},
 )

@@ -32,7 +32,7 @@ _REOPEN = Statement(
     UPDATE asset SET state = CASE WHEN {COVERED_BY} IS NULL THEN {{DIRTY}} ELSE {{PENDING}} END,
         request_id = COALESCE({COVERED_BY}, 0), due_at = NULL, waits = r.bits, reason = r.why, error = ''
     FROM {{rows}} AS r
-    WHERE asset.id = r.asset AND asset.state = r.seen AND asset.state IN ({{READY}}, {{FAILED}})
+    WHERE asset.id = r.asset AND asset.state = r.seen AND asset.state IN ({{still_READY}}, {{still_FAILED}})
       AND asset.plan_seq = r.seq
     {_RETURNING}
     """,
@@ -46,7 +46,7 @@ _STEP_BACK = Statement(
         request_id = COALESCE({COVERED_BY}, 0), reason = r.why, waits = r.bits,
         due_at = CASE WHEN r.until > 0 THEN r.until WHEN r.delay > 0 THEN {{now}} + r.delay ELSE NULL END
     FROM {{rows}} AS r
-    WHERE asset.id = r.asset AND asset.state = {{GENERATING}} AND asset.dispatch_id = r.dispatch
+    WHERE asset.id = r.asset AND asset.state = {{still_GENERATING}} AND asset.dispatch_id = r.dispatch
     {_RETURNING}
     """,
     rows={"asset": int, "dispatch": str, "bits": int, "delay": float, "until": float, "why": str},

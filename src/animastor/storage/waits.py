@@ -21,7 +21,7 @@ _SET = Statement(
     "PENDING assets wait for something.",
     """
     UPDATE asset SET waits = waits | :bits, reason = :why FROM {assets} AS one
-    WHERE asset.id = one.asset AND asset.state = {PENDING} AND (asset.waits & :bits) <> :bits
+    WHERE asset.id = one.asset AND asset.state = {still_PENDING} AND (asset.waits & :bits) <> :bits
     RETURNING asset.id
     """,
     assets={"asset": int},
@@ -44,7 +44,7 @@ _WAKE = Statement(
     "A delay is over.",
     """
     UPDATE asset SET waits = waits & ~{WAIT_BACKOFF}, due_at = NULL FROM {assets} AS one
-    WHERE asset.id = one.asset AND asset.state = {PENDING} AND asset.due_at IS NOT NULL AND asset.due_at <= {now}
+    WHERE asset.id = one.asset AND asset.state = {still_PENDING} AND asset.due_at IS NOT NULL AND asset.due_at <= {now}
     """,
     assets={"asset": int},
 )
@@ -65,7 +65,7 @@ _CLEAR_NO_WORKER = Statement(
     "There is a worker now.",
     """
     UPDATE asset SET waits = waits & ~{WAIT_NO_WORKER}, reason = '' FROM {assets} AS one
-    WHERE asset.id = one.asset AND asset.state = {PENDING} AND (asset.waits & {WAIT_NO_WORKER}) <> 0
+    WHERE asset.id = one.asset AND asset.state = {still_PENDING} AND (asset.waits & {WAIT_NO_WORKER}) <> 0
     RETURNING asset.id
     """,
     assets={"asset": int},
