@@ -9,6 +9,7 @@ from pathlib import Path
 
 import coordination_world
 import pytest
+
 from coordination_servers import KINDS, NoServerError, direct_store, serving
 
 

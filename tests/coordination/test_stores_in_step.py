@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from coordination_servers import direct_store
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 from test_coordination_machine import CoordinationMachine
 
 from animastor.coordination import Limits, MemoryCoordination
 from animastor.protocol import Clock
+from coordination_servers import direct_store
 
 IN_ANY_ORDER = ("leases", "jobs")  # what an index finds has no order
 

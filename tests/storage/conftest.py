@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from s3_server import Bucket, S3Server, serving
 from sqlalchemy import Connection, text
 from world import REGISTRY, Driver, Time, migrated, migrated_file
 
@@ -18,6 +17,7 @@ from animastor.storage import versions
 from animastor.storage.database import Database, SqliteDatabase
 from animastor.storage.postgres import PostgresDatabase
 from animastor.storage.sql import SqlStorage, open_storage
+from s3_server import Bucket, S3Server, serving
 
 KINDS = ("in_place", "threads", "postgresql")
 

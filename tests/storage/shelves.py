@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from s3_server import Bucket
-
 from animastor.engine.ports import ArtifactStore
 from animastor.storage.copies import Copies
 from animastor.storage.folder import SENTINEL, FolderStore
 from animastor.storage.s3 import ObjectStore
+from s3_server import Bucket
 
 
 class Shelf(Protocol):
