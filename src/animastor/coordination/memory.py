@@ -21,6 +21,7 @@ from animastor.coordination.marks import Marks
 from animastor.coordination.pairs import PairRecord, Pairs
 from animastor.coordination.queue import Queue
 from animastor.coordination.ready import Choice, Waiting
+from animastor.coordination.turns import Turns
 from animastor.engine.ports import (
     Admission,
     Candidate,
@@ -73,6 +74,7 @@ class MemoryCoordination:
         self._budgets = Budgets(limits)
         self._queue = Queue(limits, self._pairs, self._budgets)
         self._fleet = Fleet(limits)
+        self._turns = Turns()
 
     def lose(self) -> None:
         """Forget everything, as a store does that is emptied in the middle of a run: what tests of recovery do."""
@@ -411,6 +413,21 @@ class MemoryCoordination:
     async def serving(self) -> None:
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
         self._queue.watch.present(self._clock.now())
+
+    async def take_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[float]:
+        """Take what one process at a time does: 0, or the seconds until another's turn is over."""
+        now = self._clock.now()
+        return [self._turns.take(name, who, seconds, now) for name in names]
+
+    async def keep_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[bool]:
+        """Whether they still are this one's; then for so long from now on."""
+        now = self._clock.now()
+        return [self._turns.keep(name, who, seconds, now) for name in names]
+
+    async def end_turns(self, names: Sequence[str], who: str) -> Sequence[bool]:
+        """Let go; whether somebody asked for it meanwhile."""
+        now = self._clock.now()
+        return [self._turns.end(name, who, now) for name in names]
 
     def listen(self, ring: Callable[[], None]) -> None:
         """From now on call `ring` at each `wake`."""

@@ -309,6 +309,21 @@ class Coordination(Protocol):
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
         ...
 
+    async def take_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[float]:
+        """Take what one process at a time does, each for so long: 0, or the seconds until another's turn is over.
+
+        `who` is a word that is used for these turns only. Taken again by the same one, it is taken once.
+        """
+        ...
+
+    async def keep_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[bool]:
+        """Whether they still are this one's; then for so long from now on."""
+        ...
+
+    async def end_turns(self, names: Sequence[str], who: str) -> Sequence[bool]:
+        """Let go; whether somebody asked for it meanwhile. What is another's by now is left alone."""
+        ...
+
     def listen(self, ring: Callable[[], None]) -> None:
         """From now on call `ring` at each `wake`, of any process. Missing one is harmless: ticks come by themselves."""
         ...

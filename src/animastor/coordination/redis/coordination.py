@@ -248,6 +248,24 @@ class RedisCoordination:
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
         await self._run("serving")
 
+    async def take_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[float]:
+        """Take what one process at a time does: 0, or the seconds until another's turn is over."""
+        return [float(left) for left in await self._turns("take", names, who, seconds)]
+
+    async def keep_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[bool]:
+        """Whether they still are this one's; then for so long from now on."""
+        return [kept == "1" for kept in await self._turns("keep", names, who, seconds)]
+
+    async def end_turns(self, names: Sequence[str], who: str) -> Sequence[bool]:
+        """Let go; whether somebody asked for it meanwhile."""
+        return [asked == "1" for asked in await self._turns("end", names, who, 0.0)]
+
+    async def _turns(self, mode: str, names: Sequence[str], who: str, seconds: float) -> Sequence[str]:
+        answers: Sequence[str] = orjson.loads(
+            await self._run("turns", mode, who, repr(seconds), codec.encode(list(names)))
+        )
+        return answers
+
     def listen(self, ring: Callable[[], None]) -> None:
         """From now on call `ring` at each `wake` of any process, and after each time that it could not be heard."""
         self._woken.append(ring)
