@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from animastor.engine.alarms import Report
@@ -28,6 +30,7 @@ from animastor.engine.planning import Planner
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage
 from animastor.engine.presence import Presence
 from animastor.engine.pruning import Pruning
+from animastor.engine.reaching import Reach
 from animastor.engine.reconciliation import Reconciliation
 from animastor.engine.recovering import Recovery
 from animastor.engine.releasing import Releaser
@@ -36,6 +39,7 @@ from animastor.engine.requests import Requests
 from animastor.engine.results import Results
 from animastor.engine.scheduling import Scheduler
 from animastor.engine.sweeping import Sweeper
+from animastor.engine.turns import Turns
 from animastor.engine.verifying import Verification
 from animastor.engine.waking import Bell, Changes
 from animastor.media.registry import Registry
@@ -67,7 +71,9 @@ class Core:
         self.changes = Changes(clock)
         self.effort = Effort()
         self.observer = Observer(storage, clock)
-        self.releaser = Releaser(storage, coordination)
+        self.reach = Reach(world.report)
+        self.turns = Turns(coordination, clock, self.reach, partial(secrets.token_hex, 8))
+        self.releaser = Releaser(storage, coordination, self.reach)
         self.failing = Failing(storage, self.releaser, world.report)
         self.gate = Gate(
             artifacts=world.artifacts,
@@ -76,7 +82,7 @@ class Core:
             report=world.report,
             fresh_s=world.config.gate_s,
         )
-        self.isolation = Isolation(self.gate, world.report)
+        self.isolation = Isolation(self.gate, self.reach, world.report)
         self.orders = Orders()
         self.jobs = Jobs(storage, world.registry, self.orders)
         self.planner = Planner(storage, world.registry)
@@ -85,6 +91,7 @@ class Core:
         self.replanner = _replanner(world, self)
         self.successors = Successors(
             coordination=coordination,
+            reach=self.reach,
             jobs=self.jobs,
             entrance=self.entrance,
             releaser=self.releaser,
@@ -102,6 +109,7 @@ def _entrance(world: World, core: Core) -> Entrance:
         coordination=world.coordination,
         releaser=core.releaser,
         observer=core.observer,
+        reach=core.reach,
         report=world.report,
         backoff_s=world.config.enqueue_backoff_s,
         batch=world.config.batch,
@@ -130,6 +138,7 @@ def _replanner(world: World, core: Core) -> Replanner:
         entrance=core.entrance,
         releaser=core.releaser,
         failing=core.failing,
+        turns=core.turns,
         bell=core.bell,
         batch=world.config.batch,
     )
@@ -186,6 +195,7 @@ def scheduler(world: World, core: Core, repairs: Repairs) -> Scheduler:
         eras=repairs.eras,
         gate=core.gate,
         isolation=core.isolation,
+        turns=core.turns,
         clock=world.clock,
         bell=core.bell,
         changes=core.changes,
@@ -201,6 +211,7 @@ class Repairs:
             storage=world.storage,
             coordination=world.coordination,
             gate=core.gate,
+            reach=core.reach,
             observer=core.observer,
             window_s=world.config.era_window_s,
         )
@@ -244,6 +255,7 @@ def keeper(world: World, core: Core, repairs: Repairs) -> Keeper:
         coordination=world.coordination,
         registry=world.registry,
         sweeper=sweeper,
+        successors=core.successors,
         releaser=core.releaser,
         recovery=repairs.recovery,
         replanner=core.replanner,
@@ -268,6 +280,7 @@ def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests)
         pruning=Pruning(world.storage),
         gate=core.gate,
         isolation=core.isolation,
+        turns=core.turns,
         clock=world.clock,
         config=world.config,
     )

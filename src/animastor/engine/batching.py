@@ -46,7 +46,8 @@ class Batcher(Generic[In, Out]):
         return await future
 
     async def run(self) -> None:
-        """Serve batches. Raises `StorageUnavailableError`, after its callers were told."""
+        """Serve batches. Raises `StorageUnavailableError`, after its callers were told; it may be run again then."""
+        self._open = True
         try:
             while True:
                 await self._event.wait()
@@ -58,6 +59,7 @@ class Batcher(Generic[In, Out]):
         finally:
             self._open = False
             _refuse(self._arrived, EngineStoppedError())
+            self._arrived = []
 
     async def _serve_batch(self, batch: Sequence[tuple[In, asyncio.Future[Out]]]) -> None:
         try:

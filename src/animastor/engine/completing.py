@@ -12,13 +12,23 @@ from dataclasses import dataclass
 from animastor.engine.entering import Entrance
 from animastor.engine.jobs import Jobs
 from animastor.engine.observing import Observer
-from animastor.engine.ports import Coordination, Ended, JobSource, Settled, Verdict
+from animastor.engine.ports import (
+    Coordination,
+    CoordinationUnavailableError,
+    Ended,
+    JobSource,
+    Settled,
+    Verdict,
+)
+from animastor.engine.reaching import Reach
 from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.engine.replanning import Replanner
 from animastor.engine.waking import Bell, Changes
 from animastor.frozen import quick
 from animastor.protocol import AssetId, Clock, DispatchId, FailureType, Job, Ticket
+
+BATCH = 200  # of what is owed
 
 
 @quick
@@ -48,6 +58,7 @@ class Successors:
         self,
         *,
         coordination: Coordination,
+        reach: Reach,
         jobs: Jobs,
         entrance: Entrance,
         releaser: Releaser,
@@ -58,6 +69,8 @@ class Successors:
         changes: Changes,
     ) -> None:
         self._coordination = coordination
+        self._reach = reach
+        self._owed: list[Outcome] = []
         self._jobs = jobs
         self._entrance = entrance
         self._releaser = releaser
@@ -68,7 +81,37 @@ class Successors:
         self._changes = changes
 
     async def follow(self, outcomes: Sequence[Outcome]) -> None:
-        """Everything after the commit, for a batch."""
+        """Everything after the commit, for a batch. While the coordination store is away, it is owed."""
+        try:
+            if not self._reach.away:
+                await self.pay()
+                await self._follow(outcomes)
+                return
+        except CoordinationUnavailableError as error:
+            self._reach.lost(error)
+        self._owed.extend(outcomes)
+        self._changes.happened()
+        self._bell.ring()
+
+    async def pay(self) -> None:
+        """What is still to be done for earlier batches. Raises `CoordinationUnavailableError`: it still is.
+
+        A process that ends owing leaves it to the keeper, which finds jobs that nobody needs, and ends silent claims.
+        """
+        while self._owed:
+            batch, self._owed = self._owed[:BATCH], self._owed[BATCH:]
+            try:
+                await self._follow(batch)
+            except BaseException:
+                self._owed[:0] = batch
+                raise
+
+    @property
+    def owes(self) -> bool:
+        """Whether there is any."""
+        return bool(self._owed)
+
+    async def _follow(self, outcomes: Sequence[Outcome]) -> None:
         self._entrance.doubt(one.verdict.job_id for one in outcomes if one.supersedes)
         await self._enter_merges(outcomes)
         settled = await self._coordination.settle([one.verdict for one in outcomes])

@@ -29,6 +29,7 @@ from animastor.engine.ports import (
 from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.engine.states import Wait
+from animastor.engine.turns import Turn, TurnLostError
 from animastor.protocol import Job
 
 TESTS = 2  # what may start while a breaker is not closed: its half-open permits (CONTRACT 9)
@@ -72,12 +73,15 @@ class Dispatcher:
         self._observer = observer
         self._batch = batch
 
-    async def dispatch(self, status: PairStatus, books: int) -> Round:
-        """Fill the free slots of a pair; `books` is how many share them. Ends when a round starts and moves nothing."""
+    async def dispatch(self, status: PairStatus, books: int, turn: Turn) -> Round:
+        """Fill the free slots of a pair; `books` is how many share them. Ends when a round starts and moves nothing.
+
+        Raises `TurnLostError` when another engine fills them now; what has begun by then is entered all the same.
+        """
         free = status.free if status.circuit is Circuit.CLOSED else min(status.free, TESTS)
         limit, total = free, Round()
         while free > 0:
-            done = await self._round(status, free, min(limit, self._batch), books)
+            done = await self._round(status, free, min(limit, self._batch), books, turn)
             total += done
             free -= done.started
             if not (done.started or done.moved):
@@ -86,11 +90,17 @@ class Dispatcher:
             limit = free if done.started else min(self._batch, max(free, 2 * limit))
         return total
 
-    async def _round(self, status: PairStatus, room: int, limit: int, books: int) -> Round:
+    async def _round(self, status: PairStatus, room: int, limit: int, books: int, turn: Turn) -> Round:
+        await turn.check()
         look = await self._lookout.next(status.pair, limit, books)
         self._lookout.ahead(status.pair, limit, books, look)
         able = await self._able(look.starts, status.profiles)
-        started = await self._begin(await self._admit(able[:room]))
+        await turn.check()
+        admitted = await self._admit(able[:room])
+        if not await turn.is_ours():
+            await self._releaser.never_begun([start.ended for start in admitted])
+            raise TurnLostError
+        started = await self._begin(admitted)
         return Round(look.seen, started, look.moved + len(look.starts) - len(able))
 
     async def _able(self, starts: Sequence[Start], profiles: frozenset[str]) -> list[Start]:

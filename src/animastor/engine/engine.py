@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 from random import Random
-from typing import Protocol
 
 from animastor.engine.alarms import Alarm, Report
 from animastor.engine.assembly import Core, Repairs, World, keeper, reconciliation, requests, results, scheduler
 from animastor.engine.config import EngineConfig
 from animastor.engine.errors import EngineFailedError, EngineStoppedError
 from animastor.engine.handing import Handing
+from animastor.engine.patience import Loop, Patience
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage, StorageUnavailableError
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
@@ -28,10 +28,6 @@ _DRAWN = 256  # dispatch ids at a time
 
 OTHERS_S = 10.0  # how long an edit waits for another process to plan it
 LOOK_S = 1.0  # between two looks without an event of this engine: another one may have planned
-
-
-class _Loop(Protocol):
-    async def run(self) -> None: ...
 
 
 def _unheard(alarm: Alarm) -> None:
@@ -90,6 +86,8 @@ class Engine:
         self._storage = storage
         self._coordination = coordination
         self._config = world.config
+        self._isolation = core.isolation
+        self._patience = Patience(storage, clock, report)
         self._clock = clock
         self._bell = core.bell
         self.changes = core.changes
@@ -102,10 +100,12 @@ class Engine:
         self.keeper = keeper(world, core, repairs)
         self.reconciliation = reconciliation(world, core, repairs, self.requests)
         if world.config.schedules:
-            self._loops: Sequence[_Loop] = (self.scheduler, self.keeper, self.reconciliation, core.lookout)
+            self._loops: Sequence[Loop] = (self.scheduler, self.keeper, self.reconciliation, core.lookout)
             coordination.listen(core.bell.ring)
         else:
-            self._loops = (Handing(coordination, core.replanner, core.isolation, core.bell),)
+            self._loops = (
+                Handing(coordination, core.replanner, core.successors, core.isolation, core.reach, core.bell),
+            )
         self._loops = (*self._loops, core.releaser, *self.results.loops)
         self._task: asyncio.Task[None] | None = None
 
@@ -139,22 +139,28 @@ class Engine:
             await self.reconciliation.looked.wait()
 
     async def run(self, started: asyncio.Event | None = None) -> None:
-        """Recover, then work until cancelled. Raises `EngineFailedError` when the database cannot go on."""
+        """Recover, then work until cancelled. Raises `EngineFailedError` when the database cannot go on.
+
+        A patient one waits for the database instead.
+        """
         try:
             if self._config.schedules:
-                await self._coordination.serving()
-                await self.reconciliation.start()
+                await self._isolation.step("beginning", self._begin())
             if started is not None:
                 started.set()
             await self._loop()
         except StorageUnavailableError as error:
             raise EngineFailedError(str(error)) from error
 
+    async def _begin(self) -> None:
+        await self._coordination.serving()
+        await self.reconciliation.start()
+
     async def _loop(self) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
                 for loop in self._loops:
-                    tasks.create_task(loop.run())
+                    tasks.create_task(self._patience.run(loop) if self._config.patient else loop.run())
         except BaseExceptionGroup as group:
             raise _first(group) from group
 

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from animastor.engine.alarms import Alarm, Report, sentence_of
 from animastor.engine.observing import Observer
-from animastor.engine.ports import Coordination, Enqueued, RollBack, Storage, StorageUnavailableError
+from animastor.engine.ports import (
+    Coordination,
+    CoordinationUnavailableError,
+    Enqueued,
+    RollBack,
+    Storage,
+    StorageUnavailableError,
+)
+from animastor.engine.reaching import Reach
 from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.protocol import AssetId, DispatchId, Job, JobId
@@ -25,6 +33,7 @@ class Entrance:
         coordination: Coordination,
         releaser: Releaser,
         observer: Observer,
+        reach: Reach,
         report: Report,
         backoff_s: float,
         batch: int,
@@ -33,6 +42,7 @@ class Entrance:
         self._coordination = coordination
         self._releaser = releaser
         self._observer = observer
+        self._reach = reach
         self._report = report
         self._backoff_s = backoff_s
         self._batch = batch
@@ -84,6 +94,9 @@ class Entrance:
             refused = await self.enter(jobs)
         except StorageUnavailableError:
             raise
+        except CoordinationUnavailableError as error:
+            self._reach.lost(error)
+            refused = list(jobs)
         except Exception as error:  # noqa: BLE001 - the dispatches are rolled back and the cause reported
             self._report(Alarm(Reason.ENQUEUE_FAILED, sentence_of(error)))
             refused = list(jobs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from animastor.engine.gate import Gate
 from animastor.engine.observing import Observer
 from animastor.engine.ports import Coordination, Storage
+from animastor.engine.reaching import Reach
 from animastor.engine.reasons import Reason
 
 
@@ -12,17 +13,26 @@ class Eras:
     """Notices a coordination store that has lost everything. Where nothing ever began, nobody is waited for."""
 
     def __init__(
-        self, *, storage: Storage, coordination: Coordination, gate: Gate, observer: Observer, window_s: float
+        self,
+        *,
+        storage: Storage,
+        coordination: Coordination,
+        gate: Gate,
+        reach: Reach,
+        observer: Observer,
+        window_s: float,
     ) -> None:
         self._storage = storage
         self._coordination = coordination
         self._gate = gate
+        self._reach = reach
         self._observer = observer
         self._window_s = window_s
 
     async def present(self) -> None:
         """Say that a server is there (workers' silence counts only then), and look whether the copy is."""
         await self._coordination.serving()
+        self._reach.back()
         await self.check()
 
     async def check(self) -> bool:

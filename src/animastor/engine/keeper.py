@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
@@ -57,6 +58,7 @@ class Keeper:
         coordination: Coordination,
         registry: Registry,
         sweeper: Sweeper,
+        successors: Successors,
         releaser: Releaser,
         recovery: Recovery,
         replanner: Replanner,
@@ -69,6 +71,7 @@ class Keeper:
         self._storage = storage
         self._coordination = coordination
         self._sweeper = sweeper
+        self._successors = successors
         self._releaser = releaser
         self._recovery = recovery
         self._replanner = replanner
@@ -90,6 +93,7 @@ class Keeper:
     async def look(self) -> None:
         """One round."""
         await self._isolation.step("saying that a server is there", self._eras.present())
+        await self._isolation.step("catching up", self._successors.pay())
         await self._isolation.step("sweeping", self._sweeper.sweep())
         await self._isolation.step("releasing", self._releaser.release_unreleased(self._config.batch))
         await self._isolation.step("keeping dispatches", self._keep())
@@ -187,7 +191,7 @@ class Keeper:
         held = [one for one in actives if _pair(one) not in closed and not queue.runs(one.dispatch_id)]
         if not held:
             return
-        of = Selection(dispatches=[one.dispatch_id for one in held])
+        of = Selection(assets=[one.asset for one in held], dispatches=[one.dispatch_id for one in held])
         permits = {lease.dispatch_id for lease in await self._coordination.leases(of) if lease.permit}
         stuck = [one for one in held if one.dispatch_id not in permits]
         await self._recovery.give_up(stuck, Reason.CIRCUIT_OPEN, Wait(0))

@@ -105,7 +105,8 @@ class Lookout:
         finally:
             self._running = False
             for ahead in self._asked.values():
-                ahead.look.cancel()
+                if not ahead.look.done():
+                    ahead.look.set_result(Look())  # whoever waits looks for itself
 
     async def next(self, pair: Pair, limit: int, books: int) -> Look:
         """The next batch, of at most `limit`; `books` is how many share the slots."""

@@ -19,6 +19,8 @@ class Reason(StrEnum):
     ERA_WINDOW = "era_window"
     DISK_LOW = "disk_low"
     ARTIFACT_STORE_UNAVAILABLE = "artifact_store_unavailable"
+    COORDINATION_UNAVAILABLE = "coordination_unavailable"
+    DATABASE_UNAVAILABLE = "database_unavailable"
     # plans and dispatches
     NOT_BEGUN = "not_begun"
     EMPTY = "empty"

@@ -1,6 +1,6 @@
 """Reconciliation: at start and every 60 s, what a crash or a disk may have left behind (CONTRACT 11).
 
-Each step is isolated. Steps are repeatable, so two replicas at once do no harm.
+Each step is isolated. One replica at a time does a round; as steps are repeatable, two at once would do no harm.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from animastor.engine.presence import Presence
 from animastor.engine.pruning import Pruning
 from animastor.engine.recovering import Recovery
 from animastor.engine.requests import Requests
+from animastor.engine.turns import Turn, Turns
 from animastor.engine.verifying import Verification
 from animastor.protocol import Clock
+
+NAME = "reconciliation"  # its turn
 
 
 class Reconciliation:
@@ -37,19 +40,23 @@ class Reconciliation:
         pruning: Pruning,
         gate: Gate,
         isolation: Isolation,
+        turns: Turns,
         clock: Clock,
         config: EngineConfig,
     ) -> None:
         self._eras = eras
         self._recovery = recovery
         self._requests = requests
-        self._presence = presence
-        self._verification = verification
-        self._collector = collector
+        self._looks = (
+            ("looking for artifacts", presence.look),
+            ("verifying artifacts", verification.look),
+            ("collecting artifacts", collector.collect),
+        )
         self._drift = drift
         self._pruning = pruning
         self._gate = gate
         self._isolation = isolation
+        self._turns = turns
         self._clock = clock
         self._config = config
         self.looked = asyncio.Event()  # the first round is over
@@ -68,11 +75,26 @@ class Reconciliation:
 
     async def reconcile(self) -> None:
         """One round."""
+        await self._isolation.step("reconciling", self._in_turn())
+
+    async def _in_turn(self) -> None:
+        """Raises `TurnLostError` and `CoordinationUnavailableError`: the rest is another's, or the next round's."""
+        turn = await self._turns.take([NAME])
+        try:
+            if turn.has(NAME):
+                await self._steps(turn)
+        finally:
+            await turn.end()
+
+    async def _steps(self, turn: Turn) -> None:
         await self._isolation.step("entering requests", self._requests.resume_preparing())
+        await turn.check()
         await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())
+        await turn.check()
         await self._isolation.step("looking at what waits", self._drift.look())
         await self._isolation.step("pruning the journal", self._pruning.look())
-        if await self._gate.look() is None:
-            await self._isolation.step("looking for artifacts", self._presence.look())
-            await self._isolation.step("verifying artifacts", self._verification.look())
-            await self._isolation.step("collecting artifacts", self._collector.collect())
+        if await self._gate.look() is not None:
+            return
+        for name, step in self._looks:
+            await turn.check()
+            await self._isolation.step(name, step())

@@ -78,7 +78,7 @@ class Recovery:
         """Those that hold neither a live lease nor a live job now."""
         if not actives:
             return []
-        of = Selection(dispatches=[one.dispatch_id for one in actives])
+        of = Selection(assets=[one.asset for one in actives], dispatches=[one.dispatch_id for one in actives])
         held: set[DispatchId] = {lease.dispatch_id for lease in await self._coordination.leases(of)}
         held.update(job.dispatch_id for job in await self._coordination.jobs(of) if job.live)
         return [one for one in actives if one.dispatch_id not in held]

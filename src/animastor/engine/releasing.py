@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from animastor.engine.ports import Coordination, Ended, Storage
+from animastor.engine.ports import Coordination, CoordinationUnavailableError, Ended, Storage
+from animastor.engine.reaching import Reach
 
 BATCH = 500  # of one transaction
 
@@ -14,12 +15,13 @@ class Releaser:
     """Releases ended dispatches. May be repeated, by any replica, and may find nothing.
 
     That they were released is written down by `run`, in natural batches: nobody waits for it. A crash in between
-    leaves it to the keeper.
+    leaves it to the keeper, and so does a coordination store that is away.
     """
 
-    def __init__(self, storage: Storage, coordination: Coordination) -> None:
+    def __init__(self, storage: Storage, coordination: Coordination, reach: Reach) -> None:
         self._storage = storage
         self._coordination = coordination
+        self._reach = reach
         self._released: list[Ended] = []
         self._some = asyncio.Event()
 
@@ -33,12 +35,12 @@ class Releaser:
             await self._storage.mark_released(batch)
 
     async def release(self, ended: Iterable[Ended | None]) -> int:
-        """Release those that are given; how many."""
+        """Release those that are given; how many. None while the coordination store is away."""
         batch = [one for one in ended if one is not None]
-        if batch:
-            await self._coordination.release(batch)
-            self._released += batch
-            self._some.set()
+        if not batch or not await self._let_go(batch):
+            return 0
+        self._released += batch
+        self._some.set()
         return len(batch)
 
     async def release_unreleased(self, limit: int) -> int:
@@ -47,6 +49,15 @@ class Releaser:
 
     async def never_begun(self, ended: Iterable[Ended]) -> None:
         """Give back what an admission took for a candidate that never became a dispatch: it has no row to mark."""
-        batch = list(ended)
-        if batch:
+        if batch := list(ended):
+            await self._let_go(batch)  # else the lease of an admission is over by itself in 15 s
+
+    async def _let_go(self, batch: Sequence[Ended]) -> bool:
+        if self._reach.away:
+            return False
+        try:
             await self._coordination.release(batch)
+        except CoordinationUnavailableError as error:
+            self._reach.lost(error)
+            return False
+        return True

@@ -18,6 +18,7 @@ from animastor.engine.ports import Coordination, JobStatus, PlanRow, PlanStored,
 from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.engine.states import State
+from animastor.engine.turns import Turn, Turns
 from animastor.engine.waking import Bell
 from animastor.protocol import AssetId, Job, JobId, job_id
 
@@ -35,6 +36,7 @@ class Replanner:
         entrance: Entrance,
         releaser: Releaser,
         failing: Failing,
+        turns: Turns,
         bell: Bell,
         batch: int,
     ) -> None:
@@ -45,6 +47,7 @@ class Replanner:
         self._entrance = entrance
         self._releaser = releaser
         self._failing = failing
+        self._turns = turns
         self._bell = bell
         self._batch = batch
         self._asked: set[AssetId] = set()
@@ -77,19 +80,24 @@ class Replanner:
 
     async def _look_at(self, asked: Sequence[AssetId], *, unplanned: bool) -> int:
         found = await self._storage.unplanned(self._batch) if unplanned else ()
-        rows = {row.asset: row for row in found}
-        if asked:
-            rows |= {row.asset: row for row in await self._storage.plan_rows(asked)}
-        if rows:
-            await self._replan(list(rows.values()))
+        turn = await self._turns.take(["plans"] if found else [])
+        try:
+            rows = {row.asset: row for row in found if turn.has("plans")}
+            if asked:
+                rows |= {row.asset: row for row in await self._storage.plan_rows(asked)}
+            if rows:
+                await self._replan(list(rows.values()), turn)
+        finally:
+            await turn.end()
         return len(rows)
 
-    async def _replan(self, rows: Sequence[PlanRow]) -> None:
+    async def _replan(self, rows: Sequence[PlanRow], turn: Turn) -> None:
         by_asset = {row.asset: row for row in rows}
         # The jobs are read before the plans are stored: what the database then calls missing and had a job in work
         # before, is being made; entering it again could make it twice.
         alive = await self._alive([row.asset for row in rows if row.state is State.GENERATING])
         planned = await self._planner.plan(rows)
+        await turn.check()
         faults = list(planned.faults)
         stored: list[PlanStored] = []
         for plan, answer in zip(planned.plans, await in_halves(self._storage.store_plans, planned.plans), strict=True):

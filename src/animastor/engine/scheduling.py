@@ -7,6 +7,7 @@ another.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from animastor.engine.config import EngineConfig
 from animastor.engine.dispatching import Dispatcher, Round
@@ -15,6 +16,7 @@ from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
 from animastor.engine.ports import Circuit, Coordination, PairStatus, Storage
 from animastor.engine.replanning import Replanner
+from animastor.engine.turns import Turn, Turns
 from animastor.engine.waking import Bell, Changes
 from animastor.media.registry import Registry
 from animastor.protocol import Clock, Pair
@@ -36,6 +38,8 @@ class _Tick:
     wake_in_s: float | None = None
     unplanned: bool = False
     due: frozenset[Pair] | None = None
+    again: bool = False  # somebody else wanted to do what this one did, and was sent away
+    others_s: float = inf  # when another one's turn is over at the latest
 
     @property
     def quiet(self) -> bool:
@@ -57,6 +61,7 @@ class Scheduler:
         eras: Eras,
         gate: Gate,
         isolation: Isolation,
+        turns: Turns,
         clock: Clock,
         bell: Bell,
         changes: Changes,
@@ -69,6 +74,7 @@ class Scheduler:
         self._eras = eras
         self._gate = gate
         self._isolation = isolation
+        self._turns = turns
         self._clock = clock
         self._bell = bell
         self._changes = changes
@@ -88,8 +94,8 @@ class Scheduler:
     async def tick(self) -> float:
         """One tick; how many seconds the next one may wait at most."""
         tick = _Tick()
-        await self._isolation.step("saying that a server is there", self._eras.present())
-        if await self._gate.look() is None and await self._isolation.step("looking", self._look(tick)):
+        answers = await self._isolation.step("saying that a server is there", self._eras.present())
+        if answers and await self._gate.look() is None and await self._isolation.step("looking", self._look(tick)):
             await self._isolation.step("waking what waited", self._wake_later(tick))
             await self._isolation.step("replanning", self._replan(tick))
             await self._isolation.step("dispatching", self._dispatch(tick))
@@ -99,11 +105,13 @@ class Scheduler:
         return self._pause(tick)
 
     def _pause(self, tick: _Tick) -> float:
-        if tick.replanned or tick.moved:  # what was moved without work may let others move, or end a request
+        # what was moved without work may let others move, or end a request
+        if tick.again or tick.replanned or tick.moved:
             return 0.0
         if not self._served:
             return min(NOBODY_S, self._config.tick_s)
-        return self._config.tick_s if tick.wake_in_s is None else min(self._config.tick_s, tick.wake_in_s)
+        longest = min(self._config.tick_s, tick.others_s)
+        return longest if tick.wake_in_s is None else min(longest, tick.wake_in_s)
 
     async def _look(self, tick: _Tick) -> None:
         found = await self._storage.outlook(self._pairs)
@@ -124,11 +132,21 @@ class Scheduler:
             tick.due = None
         for status in statuses:
             if _may_start(status, self._clock.now()) and (tick.due is None or status.pair in tick.due):
-                pair = f"dispatching {status.pair.media}/{status.pair.lane}"
-                await self._isolation.step(pair, self._dispatch_pair(status, tick))
+                pair = f"{status.pair.media}/{status.pair.lane}"
+                await self._isolation.step(f"dispatching {pair}", self._dispatch_in_turn(pair, status, tick))
 
-    async def _dispatch_pair(self, status: PairStatus, tick: _Tick) -> None:
-        done: Round = await self._dispatcher.dispatch(status, await self._sharing())
+    async def _dispatch_in_turn(self, name: str, status: PairStatus, tick: _Tick) -> None:
+        turn = await self._turns.take([name])
+        try:
+            if turn.has(name):
+                await self._dispatch_pair(status, turn, tick)
+        finally:
+            await turn.end()
+        tick.again = tick.again or turn.again
+        tick.others_s = min(tick.others_s, *turn.missed.values(), inf)
+
+    async def _dispatch_pair(self, status: PairStatus, turn: Turn, tick: _Tick) -> None:
+        done: Round = await self._dispatcher.dispatch(status, await self._sharing(), turn)
         tick.started += done.started
         tick.moved += done.moved
 

@@ -7,12 +7,13 @@ that a lost store has forgotten, and carries bytes. What a result means is decid
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from animastor.engine.ports import Active, ArtifactStore, Coordination, Verdict
+from animastor.engine.ports import Active, ArtifactStore, Coordination, CoordinationUnavailableError, Verdict
 from animastor.engine.reasons import Reason
 from animastor.hub.tickets import KeyStore, Tickets
 from animastor.media.registry import Registry
@@ -123,7 +124,7 @@ class LocalHub:
     async def finish(self, claim: Claim, uploaded: Uploaded) -> str:
         """Deliver a result. Raises `HubRefusedError` (`not_claimer`)."""
         ticket = await self._proven(claim)
-        await self._make_known([(claim, ticket.worker)])
+        await self._make_known_if_heard(claim, ticket.worker)
         answer = await self._results.finish(ticket, uploaded)
         self._forget(claim)
         return answer
@@ -131,7 +132,7 @@ class LocalHub:
     async def fail(self, claim: Claim, failure: FailureType, code: str, message: str) -> str:
         """Report a failure. Raises `HubRefusedError` (`not_claimer`)."""
         ticket = await self._proven(claim)
-        await self._make_known([(claim, ticket.worker)])
+        await self._make_known_if_heard(claim, ticket.worker)
         answer = await self._results.fail(ticket, failure, code, message[:LONGEST_MESSAGE])
         self._forget(claim)
         return answer
@@ -206,6 +207,11 @@ class LocalHub:
             await self._coordination.discard_jobs(unwanted)
         if era is not None:
             self._known_in.update(((claim.job.job_id, claim.claim_no), era) for claim, _ in lost)
+
+    async def _make_known_if_heard(self, claim: Claim, worker: str) -> None:
+        """A result is taken in without the coordination store, too: the database alone decides about it."""
+        with suppress(CoordinationUnavailableError):
+            await self._make_known([(claim, worker)])
 
     def _era_of(self, claim: Claim) -> int:
         return self._known_in.get((claim.job.job_id, claim.claim_no), claim.claim_no >> ERA_BITS)
