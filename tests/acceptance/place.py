@@ -42,3 +42,7 @@ class Place:
     def start(self, *more: str, env: dict[str, str] | None = None, terminal: tuple[int, int] | None = None) -> Started:
         """Begin to make the book."""
         return Started((*self.making, *more), self.folder, env, terminal=terminal)
+
+    def steer(self, command: str, *more: str | Path) -> Started:
+        """Begin another command on the same home."""
+        return Started((command, *more, "--home", self.home), self.folder)

@@ -326,8 +326,8 @@ class Stage:
             scope=more.pop("scope", Scope()),  # type: ignore[arg-type]
             media=tuple(media),
             idempotency_key=str(more.pop("key", f"key-{self._ids}")),
+            **more,  # type: ignore[arg-type]
         )
-        assert not more
         return await engine.requests.open(new)
 
     async def until_ended(self, request_id: int, seconds: float = 7200.0) -> RequestProgress:

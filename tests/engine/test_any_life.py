@@ -7,6 +7,7 @@ what is READY is, byte for byte, what the book as it is now asks for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
@@ -39,7 +40,7 @@ class Life:
     async def step(self, engine: Engine) -> None:
         """One step, and a pause."""
         steps: tuple[tuple[int, Callable[[Engine], object]], ...] = (
-            (35, self.edit), (35, self.ask), (8, self.cancel), (8, self.cancel_part),
+            (35, self.edit), (35, self.ask), (8, self.cancel), (8, self.cancel_part), (8, self.rebuild),
             (4, self.lose_store), (4, self.move_artifacts),
             (14, self.wait),
         )  # fmt: skip
@@ -64,6 +65,14 @@ class Life:
         except EngineError:  # all of it is switched off
             return
         self.requests.append(opened.request.request_id)
+
+    async def rebuild(self, engine: Engine) -> None:
+        """Some of it is wanted once more, as other takes."""
+        if self.keys:
+            key = self.keys[self.random.choice(sorted(self.keys))]
+            with suppress(EngineError):  # all of it is switched off
+                media, scope = self.random.sample(MEDIA, 1), await self._scope(key)
+                await self.stage.ask(engine, key, media, scope=scope, kind="regenerate", rebuild=True)
 
     async def cancel(self, engine: Engine) -> None:
         """Whatever was asked for, may be cancelled, also twice."""

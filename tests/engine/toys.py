@@ -58,11 +58,19 @@ def plan_voice(wanted: PlanInput) -> Planned:
     )
 
 
+def _take(wanted: PlanInput, unit: Unit) -> dict[str, int]:
+    take = wanted.takes.get(unit.unit_id, 0)
+    return {"take": take} if take else {}
+
+
 def plan_sketch(wanted: PlanInput) -> Planned:
     """A picture for each unit."""
     return _planned(
         "picture",
-        [(unit.unit_id, {"unit": unit.unit_id, "prompt": unit.image.prompt}, ()) for unit in wanted.scene.units],
+        [
+            (unit.unit_id, {"unit": unit.unit_id, "prompt": unit.image.prompt, **_take(wanted, unit)}, ())
+            for unit in wanted.scene.units
+        ],
     )
 
 
@@ -78,7 +86,9 @@ def plan_clip(wanted: PlanInput) -> Planned | Waiting:
     shots = []
     for one in wanted.scene.units:
         picture = pictures[one.unit_id]
-        shots.append((one.unit_id, {"unit": one.unit_id, "from": picture, "of": length}, (picture,)))
+        shots.append(
+            (one.unit_id, {"unit": one.unit_id, "from": picture, "of": length, **_take(wanted, one)}, (picture,))
+        )
     return _planned("shot", shots)
 
 

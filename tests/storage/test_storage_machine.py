@@ -89,6 +89,11 @@ class Lives(RuleBasedStateMachine):
         self.do(self.driver.request(self.key, media=media, kind=kind))
         self._sweep()
 
+    @rule(media=st.sampled_from([("sound",), ("picture",)]), units=st.sampled_from([("a1",), ("a1", "a2")]))
+    def rebuild(self, media: tuple[str, ...], units: tuple[str, ...]) -> None:
+        scope = Scope(ScopeKind.UNITS, "1", "a", units) if "a" in self.scenes else Scope()
+        self.do(self.driver.request(self.key, media, scope, kind="regenerate", rebuild=True))
+
     @rule()
     def ask_for_a_scene(self) -> None:
         scope = Scope(ScopeKind.SCENE, "1", self.scenes[0])

@@ -16,7 +16,7 @@ import orjson
 
 from animastor.app import Driving
 from animastor.books.errors import BookError
-from animastor.commands import cancelling, doctor, exports, importing, making, messages
+from animastor.commands import cancelling, doctor, exports, importing, making, messages, regenerating
 from animastor.commands.cancelling import Cancelling
 from animastor.commands.doctor import Examining
 from animastor.commands.errors import CommandError, Exit
@@ -25,10 +25,11 @@ from animastor.commands.homes import database_error, disk_error, sentence
 from animastor.commands.importing import Importing
 from animastor.commands.making import Making
 from animastor.commands.messages import Tell
+from animastor.commands.regenerating import Regenerating
 from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
-Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling
+Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling | Regenerating
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
 _NAMES: Mapping[type[Asked], str] = {
@@ -37,6 +38,7 @@ _NAMES: Mapping[type[Asked], str] = {
     Exporting: "errand:export",
     Examining: "errand:doctor",
     Cancelling: "errand:cancel",
+    Regenerating: "errand:regenerate",
 }
 _ERRANDS: Mapping[str, Errand] = {
     "errand:make": making.make,
@@ -44,6 +46,7 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:export": exports.write,
     "errand:doctor": doctor.look,
     "errand:cancel": cancelling.cancel,
+    "errand:regenerate": regenerating.regenerate,
 }
 BRIEF: tuple[type[Asked], ...] = (Cancelling,)  # done without a worker: nothing is made by these
 

@@ -15,6 +15,10 @@ ScopeText = Annotated[
     str,
     typer.Option("--scope", help="all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE; ids or numbers."),
 ]
+UnitsScope = Annotated[
+    str,
+    typer.Option("--scope", help="all, chapter:C, scene:C/S, from:C/S or units:C/S/U,U; ids or numbers."),
+]
 Voice = Annotated[str | None, typer.Option("--voice", help="The narrator's voice (docs/voices.md lists them).")]
 Size = Annotated[str | None, typer.Option("--size", help="Of pictures and film, such as 1280x720 (the default).")]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parts made at once (default: the usable cores).")]

@@ -20,7 +20,7 @@ def say_made(result: Mapping[str, Any], display: Display, seconds: float) -> int
     made = _say_files(result, display)
     code = Exit.FAILURES if failed else Exit.OK
     if failed:
-        told = ", ".join(f"{media} of {count} scene{'s' * (count > 1)}" for media, count in failed.items())
+        told = _failed_text(failed)
         message = f"Not everything could be made: {told}. `animastor status` says why; running make again tries again."
     elif not made and not result.get("worked"):
         message = f"Nothing is left to do ({_took(seconds)})."
@@ -29,6 +29,24 @@ def say_made(result: Mapping[str, Any], display: Display, seconds: float) -> int
     event = "failures" if failed else "done"
     _end(display, message, event, result, failed=failed, seconds=round(seconds, 2), exit_code=int(code))
     return code
+
+
+def say_regenerated(result: Mapping[str, Any], display: Display, seconds: float) -> int:
+    """The end of `regenerate`."""
+    display.close()
+    failed, fields = result["failed"], {name: result[name] for name in ("book", "parts", "failed")}
+    if failed:
+        message = f"Not everything could be made: {_failed_text(failed)}. `animastor status` says why."
+        display.note(message, event="failures", exit_code=int(Exit.FAILURES), **fields)
+        return Exit.FAILURES
+    if result["worked"]:
+        message = f"Done in {_took(seconds)}. `animastor make` and `export` write the finished files again."
+    elif result["rebuild"]:
+        message = "Nothing was made again."
+    else:
+        message = "Everything asked for is there and current; --rebuild makes it again, as other takes."
+    display.note(message, event="done", exit_code=0, seconds=round(seconds, 2), **fields)
+    return Exit.OK
 
 
 def say_exported(result: Mapping[str, Any], display: Display) -> int:
@@ -72,6 +90,10 @@ def say_told(result: Mapping[str, Any], display: Display) -> int:
     fields = {name: value for name, value in result.items() if name != "said"}
     display.note(result["said"], event="done", exit_code=0, **fields)
     return Exit.OK
+
+
+def _failed_text(failed: Mapping[str, int]) -> str:
+    return ", ".join(f"{media} of {count} scene{'s' * (count > 1)}" for media, count in failed.items())
 
 
 def _end(display: Display, message: str, event: str, result: Mapping[str, Any], **fields: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from animastor.books.model import Book, BookHead, Chapter
+from animastor.books.model import Book, BookHead, Chapter, Scene
 from animastor.commands.errors import CommandError, Exit
 from animastor.engine.ports import BookRow, Scope, ScopeKind, Storage
 from animastor.media.registry import Registry, installed
 
 SCOPE_HELP = "all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE; ids, or numbers counted from 1"
+UNITS_HELP = f"{SCOPE_HELP}; or units:CHAPTER/SCENE/UNIT,UNIT"
 SHOWN = 5
 LEAST_SIDE, MOST_SIDE = 64, 4096  # pixels
 
@@ -64,9 +65,9 @@ def parse_voice(text: str, head: BookHead) -> str:
     )
 
 
-def check_selection(scope: str, media: str | None) -> None:
+def check_selection(scope: str, media: str | None, *, units: bool = False) -> None:
     """Raises `CommandError` for what can be no scope, or names no media type of this installation."""
-    check_scope(scope)
+    check_scope(scope, units=units)
     if media is not None:
         parse_media(media, installed())
 
@@ -76,23 +77,26 @@ def chosen_media(text: str | None, registry: Registry) -> tuple[str, ...]:
     return parse_media(text, registry) if text is not None else ()
 
 
-async def scope_of(storage: Storage, row: BookRow, text: str) -> Scope:
+async def scope_of(storage: Storage, row: BookRow, text: str, *, units: bool = False) -> Scope:
     """A scope of a stored book. Raises `CommandError`."""
+    check_scope(text, units=units)
     if text.strip() in ("", "all"):
         return Scope()
-    return parse_scope(text, await storage.load_book(row.book_key))
+    return parse_scope(text, await storage.load_book(row.book_key), units=units)
 
 
-def check_scope(text: str) -> None:
-    """Raises `CommandError` for what can be no scope of any book."""
+def check_scope(text: str, *, units: bool = False) -> None:
+    """Raises `CommandError` for what can be no scope of any book; `units` of a scene may be one where they can be."""
     kind, _, place = text.strip().partition(":")
-    if not (kind in ("", "all") and not place) and not (kind in ("chapter", "scene", "from") and place):
-        raise CommandError(Exit.USAGE, "scope_invalid", f"--scope {text!r} is not {SCOPE_HELP}.")
+    kinds = ("chapter", "scene", "from", "units") if units else ("chapter", "scene", "from")
+    if (kind in ("", "all") and not place) or (kind in kinds and place and (kind != "units" or place.count("/") == 2)):
+        return
+    raise CommandError(Exit.USAGE, "scope_invalid", f"--scope {text!r} is not {UNITS_HELP if units else SCOPE_HELP}.")
 
 
-def parse_scope(text: str, book: Book) -> Scope:
+def parse_scope(text: str, book: Book, *, units: bool = False) -> Scope:
     """A scope of this book. Raises `CommandError` that names what the book does not have."""
-    check_scope(text)
+    check_scope(text, units=units)
     kind, _, place = text.strip().partition(":")
     if kind in ("", "all"):
         return Scope()
@@ -100,9 +104,12 @@ def parse_scope(text: str, book: Book) -> Scope:
         return Scope(ScopeKind.CHAPTER, chapter_id=_chapter(place, book).chapter_id)
     chapter_text, _, scene_text = place.partition("/")
     chapter = _chapter(chapter_text, book)
-    scene_id = _scene(scene_text or "1", chapter)
-    scope = ScopeKind.SCENE if kind == "scene" else ScopeKind.FROM_SCENE
-    return Scope(scope, chapter_id=chapter.chapter_id, scene_id=scene_id)
+    scene_text, _, units_text = scene_text.partition("/") if kind == "units" else (scene_text, "", "")
+    scene = _scene(scene_text or "1", chapter)
+    if kind == "units":
+        named = tuple(dict.fromkeys(_unit(one.strip(), scene) for one in units_text.split(",")))
+        return Scope(ScopeKind.UNITS, chapter.chapter_id, scene.scene_id, named)
+    return Scope(ScopeKind.SCENE if kind == "scene" else ScopeKind.FROM_SCENE, chapter.chapter_id, scene.scene_id)
 
 
 def _chapter(text: str, book: Book) -> Chapter:
@@ -114,13 +121,22 @@ def _chapter(text: str, book: Book) -> Chapter:
     raise _unknown(f"The book has no chapter {text!r}", [each.chapter_id for each in book.chapters])
 
 
-def _scene(text: str, chapter: Chapter) -> str:
+def _scene(text: str, chapter: Chapter) -> Scene:
     for scene in chapter.scenes:
         if scene.scene_id == text:
-            return scene.scene_id
+            return scene
     if text.isdigit() and 1 <= int(text) <= len(chapter.scenes):
-        return chapter.scenes[int(text) - 1].scene_id
+        return chapter.scenes[int(text) - 1]
     raise _unknown(f"Chapter {chapter.chapter_id} has no scene {text!r}", [each.scene_id for each in chapter.scenes])
+
+
+def _unit(text: str, scene: Scene) -> str:
+    for unit in scene.units:
+        if unit.unit_id == text:
+            return text
+    if text.isdigit() and 1 <= int(text) <= len(scene.units):
+        return scene.units[int(text) - 1].unit_id
+    raise _unknown(f"Scene {scene.scene_id} has no unit {text!r}", [each.unit_id for each in scene.units])
 
 
 def _unknown(what: str, ids: Sequence[str]) -> CommandError:

@@ -642,7 +642,11 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class NewRequest:
-    """What a person asks for. `media` is closed under `requires` already. `kind` is `make` for the main job."""
+    """What a person asks for. `media` is closed under `requires` already. `kind` is `make` for the main job.
+
+    `rebuild`: the parts of the media types `named` (empty: of `media`) are made again, as other takes, even if they
+    are there; what only comes along because it is required is not.
+    """
 
     book_key: BookKey
     scope: Scope
@@ -651,6 +655,18 @@ class NewRequest:
     kind: str = "make"
     priority: int = 0
     rebuild: bool = False
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPart:
+    """A part that a rebuild leaves alone: pinned, or `given` by a person. It serves these units."""
+
+    chapter_id: str
+    scene_id: str
+    media: str
+    unit_ids: tuple[str, ...]
+    given: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -858,6 +874,7 @@ class Storage(Protocol):
     # requests -----------------------------------------------------------------------------------------------------
     async def open_request(self, new: NewRequest) -> Opened: ...
     async def enter(self, request_id: int, limit: int) -> Entered: ...
+    async def kept_parts(self, request: RequestRow) -> Sequence[KeptPart]: ...  # which a rebuild leaves alone
     async def preparing(self) -> Sequence[RequestRow]: ...
     async def books_at_work(self) -> int: ...  # how many have unfinished requests
     async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]: ...

@@ -43,6 +43,7 @@ class Reason(StrEnum):
     WAITING_ON = "waiting_on"  # followed by :<media>
     REQUIRES_FAILED = "requires_failed"  # followed by :<media>
     EDITED = "edited"
+    REBUILD = "rebuild"  # other takes were asked for
     REQUESTED = "requested"
     CANCELLED = "cancelled"
     SUPERSEDED = "superseded"

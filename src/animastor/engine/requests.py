@@ -82,7 +82,7 @@ class Requests:
         media = tuple(name for name in closed if name not in disabled)
         if not media:
             raise EngineError(f"nothing to do: {', '.join(disabled)} is switched off in this book")
-        opened = await self._storage.open_request(replace(new, media=media))
+        opened = await self._storage.open_request(replace(new, media=media, named=new.named or new.media))
         await self.enter(opened.request)
         for request_id in opened.superseded:
             await self.sweep(request_id)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection
 
 from animastor.engine.ports import Entered
@@ -23,6 +24,7 @@ from animastor.storage.holding import hold
 from animastor.storage.locking import lock_request, lock_scenes_of
 from animastor.storage.rollback import forget_attempts
 from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.takes import raise_takes
 from animastor.storage.whole import Gathering, changed, gather
 
 CHUNK = 1000  # the most assets of one transaction
@@ -30,7 +32,7 @@ CHUNK = 1000  # the most assets of one transaction
 _CURSOR = Statement(
     "enter_cursor",
     "Where entering stands.",
-    "SELECT r.state, r.cursor_order, r.cursor_asset FROM request r WHERE r.id = :id",
+    "SELECT r.state, r.cursor_order, r.cursor_asset, r.rebuild, r.unit_ids FROM request r WHERE r.id = :id",
 )
 _CHUNK = Gathering(
     "enter_chunk",
@@ -112,6 +114,8 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
         connection, _CHUNK, id=request_id, after_order=cursor.cursor_order, after_asset=cursor.cursor_asset, limit=size
     )
     entered = _enter_rows(connection, registry, request_id, rows) if rows else 0
+    if cursor.rebuild and rows:
+        raise_takes(connection, request_id, [row.id for row in rows], orjson.loads(cursor.unit_ids or "[]"))
     done = len(rows) < size
     order, asset = (rows[-1].reading_order, rows[-1].id) if rows else (cursor.cursor_order, cursor.cursor_asset)
     state = RequestState.OPEN if done else RequestState.PREPARING

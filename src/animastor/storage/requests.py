@@ -81,8 +81,11 @@ _INSERT = Statement(
 _INSERT_MEDIA = Statement(
     "open_request_media",
     "The media types of a new request.",
-    "INSERT INTO request_media (request_id, media) SELECT CAST(:id AS bigint), m.media FROM {media} AS m",
-    media={"media": str},
+    """
+    INSERT INTO request_media (request_id, media, rebuild)
+    SELECT CAST(:id AS bigint), m.media, m.rebuild FROM {media} AS m
+    """,
+    media={"media": str, "rebuild": int},
 )
 _CLOSE = Statement(
     "close_request",
@@ -97,10 +100,13 @@ _WORKSPACE_OF = Statement(
     "workspace_of", "The workspace and switched-off media types of a book.",
     "SELECT b.workspace, b.disabled FROM book b WHERE b.book_key = :book",
 )  # fmt: skip
+_CONTENT = Statement(
+    "content_of_scene", "The content of a scene.", "SELECT s.content FROM scene s WHERE s.scene_key = :scene"
+)
 
 
 class ScopeError(LookupError):
-    """Raised for a request whose book, chapter or scene is not there."""
+    """Raised for a request whose book, chapter, scene or unit is not there."""
 
 
 def request_row(row: Any) -> RequestRow:
@@ -127,6 +133,7 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     if known:
         return Opened(request_row(known[0]))
     chapter_key, scene_key = scope_keys(connection, new.book_key, new.scope)
+    _require_units(connection, scene_key, new.scope)
     ensure_assets(connection, registry, new.book_key)
     media = enabled(registry, new.media, disabled)
     superseded = _supersede(connection, new, media)
@@ -137,7 +144,8 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
         int(new.rebuild), new.idempotency_key, BEFORE_ALL,
     )  # fmt: skip
     run(connection, _INSERT, new=[row]).close()
-    run(connection, _INSERT_MEDIA, id=request_id, media=list(media)).close()
+    rebuilt = [(one, int(new.rebuild and one in (new.named or media))) for one in media]
+    run(connection, _INSERT_MEDIA, id=request_id, media=rebuilt).close()
     return Opened(request(connection, request_id), superseded)
 
 
@@ -162,6 +170,13 @@ def scope_keys(connection: Connection, book_key: int, scope: Scope) -> tuple[int
     if rows[0].scene_key is None:
         raise ScopeError(f"there is no scene {scope.scene_id!r} in chapter {scope.chapter_id!r}")
     return rows[0].chapter_key, rows[0].scene_key
+
+
+def _require_units(connection: Connection, scene_key: int, scope: Scope) -> None:
+    if scope.kind is ScopeKind.UNITS:
+        stored = {unit["unit_id"] for unit in orjson.loads(scalar(connection, _CONTENT, scene=scene_key))["units"]}
+        if missing := [one for one in scope.unit_ids if one not in stored]:
+            raise ScopeError(f"there is no unit {missing[0]!r} in scene {scope.scene_id!r}")
 
 
 def _supersede(connection: Connection, new: NewRequest, media: tuple[str, ...]) -> tuple[int, ...]:

@@ -45,6 +45,7 @@ from animastor.storage import (
     results,
     rollback,
     sweeping,
+    takes,
     versions,
     waits,
 )
@@ -202,6 +203,10 @@ class SqlStorage(ports.Storage):
     async def enter(self, request_id: int, limit: int) -> ports.Entered:
         """Enter the next chunk."""
         return await self._db.write(entering.enter, self._registry, request_id, limit)
+
+    async def kept_parts(self, request: RequestRow) -> Sequence[ports.KeptPart]:
+        """The pinned and given parts that a request does not rebuild."""
+        return await self._db.read(takes.kept_parts, request.request_id, request.scope.unit_ids)
 
     async def preparing(self) -> Sequence[RequestRow]:
         """Requests still to be entered."""

@@ -19,6 +19,7 @@ def upgrade() -> None:
         op.add_column("request", _int(name, sa.BigInteger()))
     op.add_column("request", _int("accept_charge", sa.SmallInteger()))
     op.add_column("request_media", _int("rebuild", sa.SmallInteger()))
+    op.add_column("unit_take", _int("highest", sa.BigInteger()))
     op.add_column("book", sa.Column("layers", sa.Text(), nullable=False, server_default=""))
     op.execute(f"UPDATE request SET position = {BEFORE_ALL}")  # noqa: S608 - a number of ours
     op.drop_index("request_sweeping", "request")

@@ -1,0 +1,82 @@
+"""Asking for something to be made, and telling how it goes until it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Any
+
+from animastor.app import Driving
+from animastor.commands import messages
+from animastor.commands.errors import CommandError, Exit
+from animastor.commands.expecting import expected_of
+from animastor.commands.messages import Tell
+from animastor.commands.pace import Pace
+from animastor.commands.standstill import Standstill
+from animastor.engine.errors import EngineError
+from animastor.engine.estimate import Expected
+from animastor.engine.ports import KeptPart, NewRequest, RequestProgress, RequestRow
+from animastor.engine.requests import RequestEvent
+from animastor.engine.states import RequestState
+
+SHOWN = 5
+
+
+async def ask(drive: Driving, new: NewRequest, tell: Tell) -> tuple[RequestEvent, bool]:
+    """Open a request and tell its progress to its end, and whether it had work. Raises `CommandError`."""
+    requests, before = drive.engine.requests, drive.engine.effort.spent
+    try:
+        opening = await requests.open(new)
+    except EngineError as error:
+        raise CommandError(Exit.USAGE, "nothing_to_do", f"{error}.") from error
+    if opening.added:
+        tell(messages.note(f"Also making {', '.join(opening.added)}, which {', '.join(new.media)} needs."))
+    if opening.disabled:
+        tell(messages.note(f"Switched off in this book, and not made: {', '.join(opening.disabled)}."))
+    if opening.superseded:
+        tell(messages.note("An earlier, unfinished make of this book was for something else: it ends here."))
+    await _say_kept(drive, opening.request, tell)
+    last, worked = await _watched(drive, opening.request.request_id, await expected_of(drive.reading, new), tell)
+    learned = Pace.of(drive.reading.settings.home).learned(_since(drive.engine.effort.spent, before))
+    learned.keep(drive.reading.settings.home)
+    state = last.progress.request.state
+    if state in (RequestState.CANCELLED, RequestState.SUPERSEDED):
+        raise CommandError(Exit.FAILURES, f"request_{state}", f"This {new.kind} was {state} by another command.")
+    return last, worked
+
+
+async def _watched(
+    drive: Driving, request_id: int, expected: Mapping[str, Expected], tell: Tell
+) -> tuple[RequestEvent, bool]:
+    """The last event of a request, and whether it had work; without, nothing is told. Raises `CommandError`."""
+    standstill, busy = Standstill(drive), False
+    async with aclosing(drive.engine.requests.events(request_id, expected)) as events:  # type: ignore[type-var]
+        async for event in events:
+            last = event
+            busy = busy or _has_work(event.progress)
+            if busy:
+                tell(messages.progress(event))
+            standstill.look(event)
+    return last, busy
+
+
+def _has_work(progress: RequestProgress) -> bool:
+    return any(one.pending or one.generating or one.dirty for one in progress.media)
+
+
+def _since(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    return {media: spent.since(before.get(media)) for media, spent in now.items()}
+
+
+async def _say_kept(drive: Driving, request: RequestRow, tell: Tell) -> None:
+    """A rebuild leaves pinned and given parts alone, and names them."""
+    kept = await drive.reading.storage.kept_parts(request)
+    if kept:
+        told = [_kept_text(one) for one in kept]
+        more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+        tell(messages.note(f"Kept as they are: {', '.join(told[:SHOWN])}{more}.", event="kept", kept=told))
+
+
+def _kept_text(one: KeptPart) -> str:
+    how = "given" if one.given else "pinned"
+    return f"{one.media} of {one.chapter_id}/{one.scene_id}/{'+'.join(one.unit_ids)} ({how})"
