@@ -16,29 +16,31 @@ import orjson
 
 from animastor.app import Driving
 from animastor.books.errors import BookError
-from animastor.commands import cancelling, doctor, exports, importing, making, messages, regenerating
+from animastor.commands import cancelling, doctor, exports, importing, inspections, making, messages, regenerating
 from animastor.commands.cancelling import Cancelling
 from animastor.commands.doctor import Examining
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.exports import Exporting
 from animastor.commands.homes import database_error, disk_error, sentence
 from animastor.commands.importing import Importing
+from animastor.commands.inspections import Inspection
 from animastor.commands.making import Making
 from animastor.commands.messages import Tell
 from animastor.commands.regenerating import Regenerating
 from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
-Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling | Regenerating
+Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
-_NAMES: Mapping[type[Asked], str] = {
+_NAMES: Mapping[type[Any], str] = {
     Making: "errand:make",
     Importing: "errand:import",
     Exporting: "errand:export",
     Examining: "errand:doctor",
     Cancelling: "errand:cancel",
     Regenerating: "errand:regenerate",
+    **inspections.NAMES,
 }
 _ERRANDS: Mapping[str, Errand] = {
     "errand:make": making.make,
@@ -47,6 +49,7 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:doctor": doctor.look,
     "errand:cancel": cancelling.cancel,
     "errand:regenerate": regenerating.regenerate,
+    **inspections.ERRANDS,
 }
 BRIEF: tuple[type[Asked], ...] = (Cancelling,)  # done without a worker: nothing is made by these
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from animastor.commands import steering
+from animastor.commands import inspecting, steering
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.options import (
     AllowMissing,
@@ -225,6 +225,7 @@ def serve(
 
 
 steering.register(app)
+inspecting.register(app)
 
 
 def _sides(size: str | None) -> tuple[int, int] | None:

@@ -55,6 +55,19 @@ async def perform(settings: Settings, asked: Asked, display: Display) -> Message
             raise CommandError(Exit.HOME, "holder_refused", f"{error}.") from error
 
 
+async def ask_holder(settings: Settings, asked: Asked, display: Display) -> Message | None:
+    """The answer of those who work on an installation; None when nobody works on this home. Raises `CommandError`."""
+    message = errand_message(asked)
+    if settings.distributed:
+        return await _ask_fleet(settings, message, display)
+    try:
+        return await _shown(ask(settings.home, message), display)  # type: ignore[arg-type]
+    except HolderGoneError:
+        return None
+    except HolderRefusedError as error:
+        raise CommandError(Exit.HOME, "holder_refused", f"{error}.") from error
+
+
 async def _drive(settings: Settings, message: Message, display: Display, new: NewHome, *, brief: bool) -> Message:
     """Do it here. What is brief is done without a worker, and others wait until the home is free again."""
     logs.to_home(settings.home)

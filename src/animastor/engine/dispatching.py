@@ -28,6 +28,7 @@ from animastor.engine.ports import (
 )
 from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
+from animastor.engine.starting import is_served
 from animastor.engine.states import Wait
 from animastor.engine.turns import Turn, TurnLostError
 from animastor.protocol import Job
@@ -108,7 +109,7 @@ class Dispatcher:
         able: list[Start] = []
         alone: list[Start] = []
         for start in starts:
-            served = any(source.profile in profiles for source in start.missing)
+            served = is_served((source.profile for source in start.missing), profiles)
             (able if served else alone).append(start)
         if alone:
             assets = [start.place.asset for start in alone]

@@ -17,6 +17,7 @@ from animastor.engine.alarms import Alarm, Report
 from animastor.engine.assembly import Core, Repairs, World, keeper, reconciliation, requests, results, scheduler
 from animastor.engine.config import EngineConfig
 from animastor.engine.errors import EngineFailedError, EngineStoppedError
+from animastor.engine.explaining import Explainer
 from animastor.engine.handing import Handing
 from animastor.engine.patience import Loop, Patience
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage, StorageUnavailableError
@@ -94,6 +95,7 @@ class Engine:
         self.effort = core.effort
         self.gate = core.gate
         self.presence = repairs.presence
+        self.explainer = Explainer(storage=storage, registry=registry, coordination=coordination, gate=core.gate)
         self.results = results(world, core)
         self.requests = requests(world, core)
         self.scheduler = scheduler(world, core, repairs)

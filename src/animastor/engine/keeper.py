@@ -30,6 +30,7 @@ from animastor.engine.reasons import Reason
 from animastor.engine.recovering import Recovery, held_of
 from animastor.engine.releasing import Releaser
 from animastor.engine.replanning import Replanner
+from animastor.engine.starting import is_served
 from animastor.engine.states import Wait
 from animastor.engine.sweeping import Sweeper
 from animastor.media.registry import Registry
@@ -207,5 +208,5 @@ def _is_unserved(one: Active, queue: _Queue, pairs: Mapping[Pair, PairStatus]) -
     return (
         bool(queue.by_dispatch.get(one.dispatch_id))
         and not queue.runs(one.dispatch_id)
-        and not any(source.profile in served for source in one.missing)
+        and not is_served((source.profile for source in one.missing), served)
     )

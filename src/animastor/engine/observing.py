@@ -1,4 +1,7 @@
-"""Journal rows of what happened in the coordination store: written after the fact, marked `observed` (CONTRACT 16)."""
+"""Journal rows of what happened in the coordination store: written after the fact, marked `observed` (CONTRACT 16).
+
+What admission refused is kept with the asset itself, so that a reason is told once, however many look.
+"""
 
 from __future__ import annotations
 
@@ -83,9 +86,8 @@ class Observer:
     async def skipped(self, refused: Iterable[tuple[AssetId, str]]) -> None:
         """Assets that could not start; only those whose reason is another one than the last time."""
         changed = [(asset, reason) for asset, reason in refused if self._reasons.get(asset) != reason]
-        await self._write(
-            self._row(asset, JournalType.SKIPPED, reason, None, State.PENDING) for asset, reason in changed
-        )
+        if changed:
+            await self._storage.skip(changed)
         for asset, reason in changed:
             self._reasons[asset] = reason
             self._reasons.move_to_end(asset)

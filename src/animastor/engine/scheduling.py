@@ -14,8 +14,9 @@ from animastor.engine.dispatching import Dispatcher, Round
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
-from animastor.engine.ports import Circuit, Coordination, PairStatus, Storage
+from animastor.engine.ports import Coordination, PairStatus, Storage
 from animastor.engine.replanning import Replanner
+from animastor.engine.starting import kept_out
 from animastor.engine.turns import Turn, Turns
 from animastor.engine.waking import Bell, Changes
 from animastor.media.registry import Registry
@@ -131,7 +132,7 @@ class Scheduler:
         if await self._welcome(frozenset().union(*(status.profiles for status in statuses))):
             tick.due = None
         for status in statuses:
-            if _may_start(status, self._clock.now()) and (tick.due is None or status.pair in tick.due):
+            if kept_out(status, self._clock.now()) is None and (tick.due is None or status.pair in tick.due):
                 pair = f"{status.pair.media}/{status.pair.lane}"
                 await self._isolation.step(f"dispatching {pair}", self._dispatch_in_turn(pair, status, tick))
 
@@ -175,9 +176,3 @@ class Scheduler:
         self._finished_at, self._may_have_ended = self._clock.now(), False
         if await self._storage.finish_requests():
             self._changes.happened()
-
-
-def _may_start(status: PairStatus, now: float) -> bool:
-    """A pair with no free slot, no able worker, or a breaker that has not cooled is not asked."""
-    cooling = status.circuit is Circuit.OPEN and now < status.circuit_until
-    return status.free > 0 and bool(status.profiles) and not cooling

@@ -198,6 +198,7 @@ def _implausible(duration: float, text: str, pause: float) -> str | None:
 
 AUDIO = MediaType(
     name="audio",
+    part_name="chunk",
     profiles={"speech:en": ENGLISH, SPEECH: OTHERS},
     plan=plan_audio,
     check=check_audio,

@@ -217,6 +217,7 @@ def _sentence(*pieces: str) -> str:
 
 IMAGE = MediaType(
     name="image",
+    part_name="picture",
     profiles={KIND: DEFAULT_PROFILE},
     plan=plan_image,
     check=check_image,

@@ -161,6 +161,7 @@ class MediaType:
     follows: tuple[str, ...] = ()
     profiles: Mapping[str, Profile] = field(default_factory=dict)  # of this installation; stored with each new book
     merges: bool = True
+    part_name: str = "part"  # what people call one of its parts
     retry_limit: int = 10
     min_quota: int = 2
     lease_ttl: timedelta | None = None  # None: as long as the installation's

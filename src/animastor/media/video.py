@@ -200,6 +200,7 @@ def _ordered_frames(structure: Structure) -> int:
 
 VIDEO = MediaType(
     name="video",
+    part_name="shot",
     profiles={KIND: DEFAULT_PROFILE},
     plan=plan_video,
     check=check_video,

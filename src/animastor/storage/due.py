@@ -21,7 +21,8 @@ from animastor.storage.inputs import plan_rows, settled
 from animastor.storage.rows import Statement, fetch
 from animastor.storage.whole import Gathering, gather
 
-_DUE: Final = "n.media = :media AND n.lane = :lane AND n.state = {PENDING} AND n.waits = 0"
+DUE: Final = "n.media = :media AND n.lane = :lane AND n.state = {PENDING} AND n.waits = 0"
+"""A condition: what may start, of a pair; found by its index alone."""
 DUE_WALK = Gathering(
     "due_walk",
     "Up to `limit` due assets of a pair in books behind `after` and up to `until`, `each` of a book at a time.",
@@ -30,7 +31,7 @@ DUE_WALK = Gathering(
         SELECT a.id, a.book_key, a.rank, a.reading_order, 1, 1
         FROM asset a
         WHERE a.id = (
-            SELECT n.id FROM asset n WHERE {_DUE} AND n.book_key > :after
+            SELECT n.id FROM asset n WHERE {DUE} AND n.book_key > :after
             ORDER BY n.book_key, n.rank, n.reading_order, n.id LIMIT 1
         ) AND a.book_key <= :until
         UNION ALL
@@ -40,12 +41,12 @@ DUE_WALK = Gathering(
         JOIN asset a ON a.id = COALESCE(
             (
                 SELECT n.id FROM asset n
-                WHERE {_DUE} AND n.book_key = w.book_key AND w.nth < :each
+                WHERE {DUE} AND n.book_key = w.book_key AND w.nth < :each
                   AND (n.rank, n.reading_order, n.id) > (+w.rank, +w.reading_order, +w.id)
                 ORDER BY n.rank, n.reading_order, n.id LIMIT 1
             ),
             (
-                SELECT n.id FROM asset n WHERE {_DUE} AND n.book_key > w.book_key
+                SELECT n.id FROM asset n WHERE {DUE} AND n.book_key > w.book_key
                 ORDER BY n.book_key, n.rank, n.reading_order, n.id LIMIT 1
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from sqlalchemy import Connection
@@ -155,13 +155,20 @@ def _dependencies(
 
 
 def _dependency(sibling: _Sibling | None, disabled: bool) -> Dependency:
-    """READY but not looked at since an edit is awaited: the next ticks say whether it still stands."""
     if sibling is None:
         return Dependency("absent")
-    if sibling.state is State.READY and sibling.planned:
-        return Dependency("ready", sibling.facts)
-    coming = sibling.state in (State.READY, State.PENDING, State.GENERATING)
-    return Dependency("awaited" if coming and not disabled else "absent", sibling.facts)
+    return Dependency(seen_as(sibling.state, planned=sibling.planned, disabled=disabled), sibling.facts)
+
+
+def seen_as(state: State, *, planned: bool, disabled: bool) -> Literal["ready", "awaited", "absent"]:
+    """What plans that read an asset are told of it.
+
+    READY but not looked at since an edit is awaited: the next ticks say whether it still stands.
+    """
+    if state is State.READY and planned:
+        return "ready"
+    coming = state in (State.READY, State.PENDING, State.GENERATING)
+    return "awaited" if coming and not disabled else "absent"
 
 
 def _previous(connection: Connection, planned: Sequence[int]) -> Previously:

@@ -60,6 +60,14 @@ _SCENES = Statement(
     "whole_scenes", "The scenes of a book.",
     "SELECT s.chapter_key, s.content FROM scene s WHERE s.book_key = :book ORDER BY s.position",
 )  # fmt: skip
+_OUTLINE = Statement(
+    "outline",
+    "The scenes of a book by name, in reading order.",
+    """
+    SELECT c.chapter_id, s.scene_id FROM scene s JOIN chapter c ON c.chapter_key = s.chapter_key
+    WHERE s.book_key = :book ORDER BY s.position
+    """,
+)
 _EXPORT_SCENES = Statement(
     "export_scenes",
     "The scenes of a scope in reading order, with their chapters.",
@@ -136,6 +144,11 @@ def load_book(connection: Connection, book_key: BookKey) -> Book:
     )
     cover = Cover(head.media_type, bytes(head.data)) if head.data is not None else None
     return Book(head_from_json(orjson.loads(head.head)), chapters, cover, head.kind)
+
+
+def outline(connection: Connection, book_key: BookKey) -> list[tuple[str, str]]:
+    """(chapter id, scene id) of each scene, in reading order."""
+    return [(row.chapter_id, row.scene_id) for row in fetch(connection, _OUTLINE, book=book_key)]
 
 
 def export_rows(connection: Connection, book_key: BookKey, scope: Scope) -> list[SceneExport]:

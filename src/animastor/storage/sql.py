@@ -13,6 +13,7 @@ from pathlib import Path
 
 from animastor.books.model import Book
 from animastor.engine import ports
+from animastor.engine.details import MediaCount, SceneDetail
 from animastor.engine.ports import Ended, NewRequest, RequestRow, Scope
 from animastor.engine.states import RequestState, Wait
 from animastor.media.registry import Registry
@@ -31,6 +32,7 @@ from animastor.storage import (
     due,
     ends,
     entering,
+    explained,
     exported,
     failed,
     inputs,
@@ -90,6 +92,10 @@ class SqlStorage(ports.Storage):
         """All books, oldest first."""
         return await self._db.read(library.books)
 
+    async def outline(self, book_key: BookKey) -> Sequence[tuple[str, str]]:
+        """(chapter id, scene id) of each scene, in reading order."""
+        return await self._db.read(library.outline, book_key)
+
     async def contexts(self, books: Collection[BookKey]) -> Sequence[ports.BookContext]:
         """What all plans of these books read."""
         return await self._db.read(library.contexts, books)
@@ -125,6 +131,10 @@ class SqlStorage(ports.Storage):
     async def begin(self, begins: Sequence[ports.Begin]) -> Sequence[ports.Begun]:
         """PENDING → GENERATING."""
         return await self._db.write(beginning.begin, begins)
+
+    async def skip(self, refused: Sequence[tuple[AssetId, str]]) -> None:
+        """Due assets that could not start, with the reason; SKIPPED is journalled where it is another one."""
+        await self._db.write(waits.skip, refused)
 
     async def set_waits(self, assets: Sequence[AssetId], wait: Wait, reason: str) -> None:
         """Set wait bits on PENDING assets."""
@@ -193,6 +203,14 @@ class SqlStorage(ports.Storage):
     async def active_of(self, assets: Sequence[AssetId]) -> Sequence[ports.Active]:
         """Those of `assets` that are GENERATING."""
         return await self._db.read(active.active_of, assets)
+
+    async def scene_detail(self, book_key: BookKey, chapter_id: str, scene_id: str) -> SceneDetail:
+        """A scene with all that is stored of its assets. Raises `requests.ScopeError`."""
+        return await self._db.read(explained.scene_detail, book_key, chapter_id, scene_id)
+
+    async def media_counts(self, book_key: BookKey) -> Sequence[MediaCount]:
+        """How many assets of a book are in which state."""
+        return await self._db.read(explained.media_counts, book_key)
 
     # requests
 

@@ -26,6 +26,16 @@ _SET = Statement(
     """,
     assets={"asset": int},
 )
+_SKIP = Statement(
+    "skip",
+    "What is due and could not start, where that was not known of it.",
+    """
+    UPDATE asset SET reason = r.why FROM {refused} AS r
+    WHERE asset.id = r.asset AND asset.state = {PENDING} AND asset.waits = 0 AND asset.reason <> r.why
+    RETURNING asset.id, asset.reason
+    """,
+    refused={"asset": int, "why": str},
+)
 _NEXT = Statement(
     "next_wake",
     "When the first delayed asset may start.",
@@ -77,6 +87,13 @@ def set_waits(connection: Connection, assets: Sequence[AssetId], wait: Wait, rea
     lock_assets(connection, assets)
     rows = fetch(connection, _SET, assets=sorted(set(assets)), bits=int(wait), why=reason)
     journal.record(connection, JournalType.SKIPPED, State.PENDING, reason, [(row.id, None, "") for row in rows])
+
+
+def skip(connection: Connection, refused: Sequence[tuple[AssetId, str]]) -> None:
+    """Keep why due assets could not start; SKIPPED is journalled where the reason changes."""
+    lock_assets(connection, [asset for asset, _ in refused])
+    rows = fetch(connection, _SKIP, refused=[(asset, str(why)) for asset, why in sorted(dict(refused).items())])
+    journal.record_each(connection, JournalType.SKIPPED, State.PENDING, [(row.id, None, row.reason) for row in rows])
 
 
 def next_wake(connection: Connection) -> float | None:

@@ -1,0 +1,82 @@
+"""The commands by which people look into what is there and why: options and their sentences, as in `line`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from animastor.commands.options import BookName, Home, Json
+from animastor.commands.running import Options, run
+
+if TYPE_CHECKING:
+    from animastor.config import Settings
+    from animastor.display import Display
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the program."""
+    app.command(short_help="Say what something waits for, or why it failed.")(explain)
+    app.command(short_help="Show what happened to a book, and why.")(journal)
+
+
+def explain(
+    book: BookName = "",
+    scene: Annotated[
+        str, typer.Argument(help="CHAPTER/SCENE (ids or numbers), a scene's id, or its number in the book.")
+    ] = "",
+    media: Annotated[str, typer.Argument(help="A media type: audio, image or video (default all).")] = "",
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Say why something is not there yet: what it waits for, how far that is, and what is in trouble.
+
+    Without a scene: how the book stands, and the first of each media type that is not finished.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.explaining import Explaining, explain_unheld, say_explained
+        from animastor.commands.performing import ask_holder
+        from animastor.commands.selection import check_selection
+
+        check_selection("all", media or None)
+        asked = Explaining(book, scene, media)
+        result = await ask_holder(settings, asked, display)
+        return say_explained(result if result is not None else await explain_unheld(settings, asked), display)
+
+    run(main, Options(home=home, json=json))
+
+
+def journal(
+    book: BookName = "",
+    scene: Annotated[str, typer.Option("--scene", help="Only this scene: CHAPTER/SCENE, its id or number.")] = "",
+    media: Annotated[str, typer.Option("--media", help="Only this media type: audio, image or video.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many rows (the newest ones).")] = 50,
+    after: Annotated[
+        int | None, typer.Option("--after", min=0, help="Only rows behind this one, oldest first.")
+    ] = None,
+    before: Annotated[int | None, typer.Option("--before", min=1, help="Only rows in front of this one.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on showing what comes, until stopped.")] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Read the whole journal back and compare it with the tables.")
+    ] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show what happened to a book, and why: each state that something took, each refusal, each repair.
+
+    What is older than 30 days is pruned to one row for each media type of a scene.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.journal import Selected, replay_journal, show_journal
+        from animastor.commands.selection import check_selection
+
+        check_selection("all", media or None)
+        if replay:
+            return await replay_journal(settings, display)
+        return await show_journal(settings, book, Selected(scene, media, limit, after, before), display, follow=follow)
+
+    if after is not None and before is not None:
+        raise typer.BadParameter("--after and --before exclude each other")
+    run(main, Options(home=home, json=json))
