@@ -6,7 +6,8 @@ Embedded they are a file, this process's memory and a folder of the home; with `
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from animastor.config import Settings, without_password
@@ -17,10 +18,13 @@ from animastor.media.registry import Registry
 from animastor.protocol import Clock
 from animastor.storage.bucket import SCHEME
 from animastor.storage.copies import Copies
+from animastor.storage.database import Database, SqliteDatabase
 from animastor.storage.folder import FolderStore
 from animastor.storage.sql import SqlStorage, open_home, open_shared
 
 DATABASE = "animastor.db"
+REPLACED = f"{DATABASE}.replaced"
+ENDINGS = ("", "-wal", "-shm")  # the files of an SQLite database
 ARTIFACTS = "artifacts"
 COPIES = "copies"  # of artifacts that are in S3
 DAY_S = 86_400.0
@@ -38,14 +42,52 @@ async def storage_of(settings: Settings, registry: Registry, clock: Clock, *, wr
     kept_s = settings.keep_unused_days * DAY_S
     if not settings.distributed:
         return await open_home(settings.home / DATABASE, registry, clock, writable=writable, kept_s=kept_s)
+    return await open_shared(_postgres(settings), registry, create=writable, kept_s=kept_s)
+
+
+def _postgres(settings: Settings) -> Database:
     try:
         import asyncpg  # noqa: F401
     except ImportError as error:
         raise PackageMissingError("PostgreSQL needs the package asyncpg: install animastor[postgresql]") from error
     from animastor.storage.postgres import PostgresDatabase
 
-    database = PostgresDatabase(settings.database_url.get_secret_value())
-    return await open_shared(database, registry, create=writable, kept_s=kept_s)
+    return PostgresDatabase(settings.database_url.get_secret_value())
+
+
+@asynccontextmanager
+async def restoring(settings: Settings, clock: Clock) -> AsyncIterator[Database]:
+    """The database that a backup is loaded into; that of a home comes into its place when all of it is there.
+
+    What was in its place stays beside it, under the name REPLACED.
+    """
+    if settings.distributed:
+        database: Database = _postgres(settings)
+        try:
+            yield database
+        finally:
+            await database.close()
+        return
+    path = settings.home / DATABASE
+    new = path.with_name(f"{DATABASE}.restoring")
+    _remove_database(new)
+    database = SqliteDatabase(new, clock.now)
+    try:
+        yield database
+    except BaseException:
+        await database.close()
+        _remove_database(new)
+        raise
+    await database.close()
+    for ending in ENDINGS:
+        if (old := path.with_name(f"{DATABASE}{ending}")).exists():
+            old.replace(path.with_name(f"{REPLACED}{ending}"))
+    new.replace(path)
+
+
+def _remove_database(path: Path) -> None:
+    for ending in ENDINGS:
+        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
 
 async def coordination_of(settings: Settings, registry: Registry, clock: Clock, stack: AsyncExitStack) -> Coordination:
@@ -75,8 +117,11 @@ def coordination_limits(registry: Registry, settings: Settings) -> Limits:
     )
 
 
-def artifact_store(settings: Settings, *, create: bool) -> ArtifactStore:
-    """Where finished parts are. `create`: make it when it is not there at all. Raises `PackageMissingError`."""
+def artifact_store(settings: Settings, *, create: bool, copies: Path | None = None) -> ArtifactStore:
+    """Where finished parts are. `create`: make it when it is not there at all. Raises `PackageMissingError`.
+
+    `copies`: a folder for copies of what is in S3, other than that of the home.
+    """
     if not settings.artifacts.startswith(SCHEME):
         return FolderStore(
             Path(settings.artifacts) if settings.artifacts else settings.home / ARTIFACTS,
@@ -90,7 +135,7 @@ def artifact_store(settings: Settings, *, create: bool) -> ArtifactStore:
         raise PackageMissingError("artifacts in S3 need the package obstore: install animastor[s3]") from error
     return ObjectStore(
         settings.artifacts,
-        Copies(settings.home / COPIES, settings.copies_bytes),
+        Copies(copies or settings.home / COPIES, settings.copies_bytes),
         low_fraction=settings.disk_low_fraction,
         low_bytes=settings.disk_low_bytes,
         create=create,

@@ -43,8 +43,18 @@ _MARK = Statement(
     UPDATE artifact SET collecting = 1
     WHERE checksum IN (SELECT f.checksum FROM artifact f
                        WHERE f.unused_since IS NOT NULL AND f.unused_since <= {now} - :kept
+                         AND NOT EXISTS (SELECT 1 FROM meta m WHERE m.name = 'collect_from' AND m.value > {now})
                        ORDER BY f.unused_since LIMIT :limit)
       AND unused_since IS NOT NULL AND unused_since <= {now} - :kept
+    """,
+)
+_HOLD = Statement(
+    "hold_collecting",
+    "Nothing is marked before a time; one that is later already stays.",
+    """
+    INSERT INTO meta (name, value) VALUES ('collect_from', CAST({now} + :seconds AS bigint))
+    ON CONFLICT (name) DO UPDATE
+    SET value = CASE WHEN meta.value > excluded.value THEN meta.value ELSE excluded.value END
     """,
 )
 _MARKED = Statement(
@@ -133,6 +143,11 @@ def suffixes(connection: Connection, checksums: Collection[str]) -> dict[str, st
 def after(connection: Connection, checksum: str, limit: int) -> list[tuple[str, str, int]]:
     """(checksum, suffix, size) behind a checksum, for a rotating pass."""
     return [tuple(row) for row in fetch(connection, _AFTER, after=checksum, limit=limit)]
+
+
+def hold_collecting(connection: Connection, seconds: float) -> None:
+    """Mark nothing for so long: a backup reads what may be unused by the time that it gets there."""
+    run(connection, _HOLD, seconds=seconds).close()
 
 
 def mark(connection: Connection, limit: int, kept_s: float = KEPT_S) -> list[tuple[str, str]]:

@@ -51,6 +51,8 @@ from animastor.storage import (
     versions,
     waits,
 )
+from animastor.storage.backups import tables
+from animastor.storage.backups.manifest import Manifest
 from animastor.storage.database import Database, SqliteDatabase
 
 
@@ -364,6 +366,16 @@ class SqlStorage(ports.Storage):
     async def add_ticket_key(self, key_id: str, secret: bytes) -> None:
         """Keep a key."""
         await self._db.write(numbers.add_ticket_key, key_id, secret)
+
+    # backups (not of the port) ----------------------------------------------------------------------------------
+
+    async def hold_collecting(self, seconds: float) -> None:
+        """Mark no artifact for collecting for so long; what is marked already is used by nothing."""
+        await self._db.write(artifacts.hold_collecting, seconds)
+
+    async def dump(self, folder: Path) -> Manifest:
+        """Write all tables, as they are at one point, into a folder."""
+        return await self._db.read(tables.dump, folder)
 
     # exports (not of the port: only whoever drives a home exports) ---------------------------------------------
 

@@ -57,8 +57,8 @@ def check(connection: Connection) -> bool:
     return True
 
 
-def migrate(connection: Connection) -> None:
-    """Bring the database of this connection to the newest schema, from whatever it has (nothing included).
+def migrate(connection: Connection, schema: int = SCHEMA) -> None:
+    """Bring the database of this connection to a schema, the newest one, from an older one or nothing.
 
     Of several processes that do so at once, one does; the others find it done.
     """
@@ -72,8 +72,8 @@ def migrate(connection: Connection) -> None:
     config.attributes["connection"] = connection
     if connection.dialect.name == "postgresql":  # tables may be rewritten: that takes what it takes
         connection.execute(text("SET LOCAL statement_timeout = 0"))
-    command.upgrade(config, "head")
-    connection.execute(text("UPDATE meta SET value = :value WHERE name = 'schema'"), {"value": SCHEMA})
+    command.upgrade(config, f"{schema:04d}")
+    connection.execute(text("UPDATE meta SET value = :value WHERE name = 'schema'"), {"value": schema})
     connection.execute(text("UPDATE meta SET value = :value WHERE name = 'layout'"), {"value": LAYOUT})
 
 
