@@ -1,4 +1,4 @@
-"""`animastor backup`: the database at one point, then the artifacts that it names, while work goes on (docs/recovery.md).
+"""`animastor backup`: the database at one point, then the artifacts that it names, while work goes on.
 
 Nothing that drives the home is needed, and nothing is held up: whoever writes the database is asked to collect no
 artifact meanwhile, which is all. So a backup taken in the middle of a run is one of that moment.
@@ -15,8 +15,8 @@ from pathlib import Path
 from animastor.commands.errands import errand_message
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.holding import Holding, hold_collecting
-from animastor.commands.homes import looking, sentence
-from animastor.commands.results import duration_of, size_text
+from animastor.commands.homes import home_errors, looking, sentence
+from animastor.commands.results import size_text, took
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.ports import ArtifactStoreUnavailableError
@@ -37,7 +37,7 @@ async def back_up(settings: Settings, target: Path, display: Display) -> int:
     async with looking(settings):  # refuses what is no home, or not this program's
         pass
     try:
-        with closing(_target(target)) as place:
+        with home_errors(target), closing(_target(target)) as place:
             manifest = await _taken(settings, place, display)
     except BackupError as error:
         raise CommandError(Exit.HOME, "backup_failed", sentence(error)) from error
@@ -49,7 +49,7 @@ async def back_up(settings: Settings, target: Path, display: Display) -> int:
     code = Exit.FAILURES if lost else Exit.OK
     display.note(
         f"{target} holds the database ({rows} rows) and {manifest.artifacts} finished parts "
-        f"({size_text(manifest.size)}), taken in {duration_of(time.monotonic() - began)}."
+        f"({size_text(manifest.size)}), taken in {took(time.monotonic() - began)}."
         + (f" {lost} more were not there or damaged: `animastor doctor` finds them." if lost else ""),
         event="failures" if lost else "done",
         artifacts=manifest.artifacts,

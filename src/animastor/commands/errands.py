@@ -16,11 +16,22 @@ import orjson
 
 from animastor.app import Driving
 from animastor.books.errors import BookError
-from animastor.commands import cancelling, doctor, exports, importing, inspections, making, messages, regenerating
+from animastor.commands import (
+    cancelling,
+    doctor,
+    exports,
+    holding,
+    importing,
+    inspections,
+    making,
+    messages,
+    regenerating,
+)
 from animastor.commands.cancelling import Cancelling
 from animastor.commands.doctor import Examining
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.exports import Exporting
+from animastor.commands.holding import Holding
 from animastor.commands.homes import database_error, disk_error, sentence
 from animastor.commands.importing import Importing
 from animastor.commands.inspections import Inspection
@@ -30,7 +41,7 @@ from animastor.commands.regenerating import Regenerating
 from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
-Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection
+Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection | Holding
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
 _NAMES: Mapping[type[Any], str] = {
@@ -38,6 +49,7 @@ _NAMES: Mapping[type[Any], str] = {
     Importing: "errand:import",
     Exporting: "errand:export",
     Examining: "errand:doctor",
+    Holding: "errand:hold",
     Cancelling: "errand:cancel",
     Regenerating: "errand:regenerate",
     **inspections.NAMES,
@@ -47,6 +59,7 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:import": importing.bring,
     "errand:export": exports.write,
     "errand:doctor": doctor.look,
+    "errand:hold": holding.hold,
     "errand:cancel": cancelling.cancel,
     "errand:regenerate": regenerating.regenerate,
     **inspections.ERRANDS,

@@ -228,6 +228,42 @@ steering.register(app)
 inspecting.register(app)
 
 
+@app.command(short_help="Back up everything, also while it works.")
+def backup(
+    target: Annotated[Path, typer.Argument(help="A folder, or a file that ends with .tar.")],
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Copy the database, as it is at one moment, and the finished parts that it names; work goes on meanwhile.
+
+    Into the same folder again, only what is new is copied.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.backing_up import back_up
+
+        return await back_up(settings, target, display)
+
+    run(main, Options(home=home, json=json))
+
+
+@app.command(short_help="Make a home, or shared stores, of a backup.")
+def restore(
+    source: Annotated[Path, typer.Argument(help="A backup: its folder, or its file.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Replace what is there.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Make a home, or the database and artifact store that the settings name, what a backup holds."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.restoring import restore as restore_backup
+
+        return await restore_backup(settings, source, display, replace=replace)
+
+    run(main, Options(home=home, json=json))
+
+
 def _sides(size: str | None) -> tuple[int, int] | None:
     from animastor.commands.selection import parse_size
 

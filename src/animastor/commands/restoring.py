@@ -15,7 +15,7 @@ from pathlib import Path
 from animastor.clock import SystemClock
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import database_error, home_errors, locked, opening, sentence
-from animastor.commands.results import duration_of, size_text
+from animastor.commands.results import size_text, took
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
@@ -50,7 +50,7 @@ async def restore(settings: Settings, source: Path, display: Display, *, replace
     lost = len(carried.absent)
     display.note(
         f"{settings.place} is as it was on {_day(backup.manifest)}: {carried.artifacts} finished parts "
-        f"({size_text(carried.size)}), in {duration_of(time.monotonic() - began)}."
+        f"({size_text(carried.size)}), in {took(time.monotonic() - began)}."
         + (f" {lost} more are not in the backup: `animastor make` makes them again." if lost else ""),
         event="done",
         artifacts=carried.artifacts,
@@ -64,7 +64,7 @@ async def restore(settings: Settings, source: Path, display: Display, *, replace
 def _source(path: Path, scratch: Path) -> BackupSource:
     if not path.exists():
         raise BackupError(f"there is no {path}")
-    return FolderSource(path) if path.is_dir() else ArchiveSource(path, scratch)
+    return FolderSource(path, scratch) if path.is_dir() else ArchiveSource(path, scratch)
 
 
 async def _restored(

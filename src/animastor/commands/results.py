@@ -23,9 +23,9 @@ def say_made(result: Mapping[str, Any], display: Display, seconds: float) -> int
         told = _failed_text(failed)
         message = f"Not everything could be made: {told}. `animastor status` says why; running make again tries again."
     elif not made and not result.get("worked"):
-        message = f"Nothing is left to do ({_took(seconds)})."
+        message = f"Nothing is left to do ({took(seconds)})."
     else:
-        message = f"Done in {_took(seconds)}."
+        message = f"Done in {took(seconds)}."
     event = "failures" if failed else "done"
     _end(display, message, event, result, failed=failed, seconds=round(seconds, 2), exit_code=int(code))
     return code
@@ -40,7 +40,7 @@ def say_regenerated(result: Mapping[str, Any], display: Display, seconds: float)
         display.note(message, event="failures", exit_code=int(Exit.FAILURES), **fields)
         return Exit.FAILURES
     if result["worked"]:
-        message = f"Done in {_took(seconds)}. `animastor make` and `export` write the finished files again."
+        message = f"Done in {took(seconds)}. `animastor make` and `export` write the finished files again."
     elif result["rebuild"]:
         message = "Nothing was made again."
     else:
@@ -106,7 +106,7 @@ def _say_files(result: Mapping[str, Any], display: Display) -> list[str]:
         display.note(f"{shown_path(Path(path))} is up to date.", event="file", path=path, made=False)
     for path in result.get("made", ()):
         size = _bytes(path)
-        display.note(f"{shown_path(Path(path))}  {_size(size)}", event="file", path=path, made=True, bytes=size)
+        display.note(f"{shown_path(Path(path))}  {size_text(size)}", event="file", path=path, made=True, bytes=size)
     if gaps := result.get("gaps", ()):
         display.note(f"Missing: {_few(gaps)}.", event="gaps", gaps=list(gaps))
     return list(result.get("made", ()))
@@ -117,7 +117,8 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + (f" and {rest} more scenes" if rest > 0 else "")
 
 
-def _took(seconds: float) -> str:
+def took(seconds: float) -> str:
+    """How long something took, for people."""
     return f"{seconds:.1f} s" if seconds < 10 else duration_text(seconds)
 
 
@@ -128,7 +129,8 @@ def _bytes(path: str) -> int:
         return 0
 
 
-def _size(size: float) -> str:
+def size_text(size: float) -> str:
+    """So many bytes, for people."""
     for unit in ("bytes", "KB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

@@ -39,10 +39,20 @@ class FolderStore:
     """
 
     def __init__(
-        self, root: Path, *, low_fraction: float = 0.02, low_bytes: int = 2 * 1024**3, create: bool = False
+        self,
+        root: Path,
+        *,
+        low_fraction: float = 0.02,
+        low_bytes: int = 2 * 1024**3,
+        create: bool = False,
+        links: bool = True,
     ) -> None:
-        """`create`: make the folder and its sentinel when the folder is not there at all."""
+        """`create`: make the folder and its sentinel when the folder is not there at all.
+
+        `links`: a file on the same disk is linked, not copied; a backup wants bytes of its own.
+        """
         self._root = root
+        self._links = links
         self._just_put: OrderedDict[str, float] = OrderedDict()  # checksum -> when its bytes were seen or written
         self._puts: Trips[tuple[Path, str], tuple[str, int]] = Trips(self._put_all)
         self._temporary = root / "tmp"
@@ -176,14 +186,15 @@ class FolderStore:
         """The file under a temporary name of this process, in this tree: a link, or a copy from another disk."""
         self._temporary.mkdir(exist_ok=True)
         waiting = self._temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
+        if self._links:
+            with suppress(OSError):
+                os.link(source, waiting)
+                return waiting
         try:
-            os.link(source, waiting)
-        except OSError:
-            try:
-                shutil.copyfile(source, waiting)
-            except BaseException:
-                waiting.unlink(missing_ok=True)
-                raise
+            shutil.copyfile(source, waiting)
+        except BaseException:
+            waiting.unlink(missing_ok=True)
+            raise
         return waiting
 
     def _remove_left_overs(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
@@ -28,7 +29,7 @@ class FolderTarget:
         if any(root.iterdir()) and not any((root / name).exists() for name in (BEGUN, MANIFEST)):
             raise BackupError(f"{root} holds other things: name a new folder, or one with a backup")
         (root / BEGUN).touch()
-        self._store = FolderStore(root / ARTIFACTS, low_fraction=0, low_bytes=0, create=True)
+        self._store = FolderStore(root / ARTIFACTS, low_fraction=0, low_bytes=0, create=True, links=False)
         self._tables = root / f"{TABLES}{secrets.token_hex(4)}"
 
     def tables(self) -> Path:
@@ -48,13 +49,13 @@ class FolderTarget:
         return stored == checksum
 
     async def finish(self, manifest: Manifest) -> None:
-        """Write the manifest in one step; then remove the tables of former backups, and artifacts that none names."""
+        """Flush the tables and write the manifest in one step; then remove what no backup names any more."""
         new = self._root / f".{MANIFEST}"
-        with new.open("wb") as file:
-            file.write(replace(manifest, folder=self._tables.name).encoded())
-            file.flush()
-            os.fsync(file.fileno())
+        new.write_bytes(replace(manifest, folder=self._tables.name).encoded())
+        for path in (*self._tables.iterdir(), self._tables, new):
+            _flush(path)
         new.replace(self._root / MANIFEST)
+        _flush(self._root)
         (self._root / BEGUN).unlink(missing_ok=True)
         named = {row["checksum"] for row in rows_of(self._tables / f"{ARTIFACT_TABLE}.jsonl.gz")}
         _remove(each for each in self._root.glob(f"{TABLES}*") if each != self._tables)
@@ -67,14 +68,17 @@ class FolderTarget:
 
 
 class FolderSource:
-    """A folder with a backup. Raises `BackupError` when there is none, or it was never finished."""
+    """A folder with a backup, of which artifacts are copied into `scratch` one by one.
 
-    def __init__(self, root: Path) -> None:
+    Raises `BackupError` when there is none, or it was never finished.
+    """
+
+    def __init__(self, root: Path, scratch: Path) -> None:
         if not (root / MANIFEST).exists():
             begun = (root / BEGUN).exists()
             why = "was begun and never finished: run `animastor backup` again" if begun else "holds no backup"
             raise BackupError(f"{root} {why}")
-        self._root = root
+        self._root, self._scratch = root, scratch
         self.manifest = Manifest.decoded((root / MANIFEST).read_bytes())
         self._store = FolderStore(root / ARTIFACTS, low_fraction=0, low_bytes=0)
 
@@ -84,11 +88,30 @@ class FolderSource:
 
     @asynccontextmanager
     async def take(self, checksum: str, suffix: str) -> AsyncIterator[Path | None]:
-        """The file in the backup itself."""
-        yield await self._store.path(checksum, suffix)
+        """A copy: whoever takes it in may make it a file of its own, and nobody else's."""
+        held = await self._store.path(checksum, suffix)
+        if held is None:
+            yield None
+            return
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        path = self._scratch / held.name
+        try:
+            await asyncio.to_thread(shutil.copyfile, held, path)
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Nothing was unpacked."""
+        """Remove what was copied."""
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _names(root: Path, folder: str) -> bool:

@@ -28,7 +28,7 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A backup. `taken_at` is the database's time of its one point. `absent`: artifacts that are named and not in it."""
+    """A backup. `taken_at` is the database's time of its one point; `absent`: artifacts that it names and lacks."""
 
     schema: int
     planner: int

@@ -81,12 +81,9 @@ def _dump_table(connection: Connection, name: str, path: Path) -> TableFile:
 
 
 def _told(row: Sequence[Any], binary: Sequence[bool]) -> list[Any]:
-    if not any(binary):
-        return list(row)
-    return [
-        b64encode(one).decode() if as_text and one is not None else one
-        for one, as_text in zip(row, binary, strict=True)
-    ]
+    if any(binary):
+        return [b64encode(one).decode() if isinstance(one, bytes) else one for one in row]
+    return list(row)
 
 
 def _pages(connection: Connection, table: str, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
