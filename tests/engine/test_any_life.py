@@ -20,7 +20,7 @@ from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Sc
 from animastor.coordination import MemoryCoordination
 from animastor.engine.engine import Engine
 from animastor.engine.errors import EngineError
-from animastor.engine.ports import Cancel, Scope, ScopeKind
+from animastor.engine.ports import Cancel, Scope, ScopeKind, Steer
 from animastor.protocol import BookKey, Claim, FailureType
 
 STEPS, SESSIONS = 10, 3
@@ -41,7 +41,7 @@ class Life:
         """One step, and a pause."""
         steps: tuple[tuple[int, Callable[[Engine], object]], ...] = (
             (35, self.edit), (35, self.ask), (8, self.cancel), (8, self.cancel_part), (8, self.rebuild),
-            (4, self.lose_store), (4, self.move_artifacts),
+            (14, self.steer), (4, self.lose_store), (4, self.move_artifacts),
             (14, self.wait),
         )  # fmt: skip
         (chosen,) = self.random.choices([act for _, act in steps], [weight for weight, _ in steps])
@@ -61,7 +61,8 @@ class Life:
         key = self.keys[self.random.choice(sorted(self.keys))]
         media = self.random.sample(MEDIA, self.random.randint(1, 3))
         try:
-            opened = await self.stage.ask(engine, key, media, scope=await self._scope(key))
+            more = self.random.choice(({}, {}, {"kind": "read", "ahead": self.random.randint(0, 2)}))
+            opened = await self.stage.ask(engine, key, media, scope=await self._scope(key), **more)
         except EngineError:  # all of it is switched off
             return
         self.requests.append(opened.request.request_id)
@@ -73,6 +74,15 @@ class Life:
             with suppress(EngineError):  # all of it is switched off
                 media, scope = self.random.sample(MEDIA, 1), await self._scope(key)
                 await self.stage.ask(engine, key, media, scope=scope, kind="regenerate", rebuild=True)
+
+    async def steer(self, engine: Engine) -> None:
+        """Paused, resumed, of another priority, at another place, with another window."""
+        if self.keys:
+            key, pick = self.keys[self.random.choice(sorted(self.keys))], self.random.choice
+            chapter, one = pick(list((await self.stage.storage.load_book(key)).scenes()))
+            place = Scope(ScopeKind.SCENE, chapter.chapter_id, one.scene_id)
+            how = (pick((None, True, False, False)), pick((None, -1, 0, 1)), pick((None, place)), pick((None, 0, 1, 2)))
+            await engine.requests.steer(Steer(key, None, *how, pick((None, place))))
 
     async def cancel(self, engine: Engine) -> None:
         """Whatever was asked for, may be cancelled, also twice."""
@@ -158,7 +168,9 @@ def test_whatever_happens_the_invariants_hold_and_everything_settles(seed: int) 
             stage.coordination = MemoryCoordination(stage.clock, stage.limits)
             stage.bytes.away = False
         stage.crew.fate = lambda claim, times: Fate()
-        async with stage.playing(stage.engine("last"), workers=2):
+        async with stage.playing(stage.engine("last"), workers=2) as engine:
+            for key in life.keys.values():
+                await engine.requests.steer(Steer(key, paused=False, ahead=0))
             until = stage.clock.now() + 7200.0
             while still := await stage.storage.requests():
                 assert stage.clock.now() < until, f"7: requests that never end: {still}"

@@ -63,7 +63,7 @@ def _explained(connection: Connection, *, after: int, each: int, generic: bool) 
     mode = "force_generic_plan" if generic else "force_custom_plan"
     connection.execute(text(f"SET LOCAL plan_cache_mode = {mode}"))
     sql = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {due.DUE_WALK.text_for('postgresql')}"
-    given = {**PAIR, "after": after, "until": due._LAST_KEY, "each": each, "limit": 200}
+    given = {**PAIR, "after": after, "until": due._LAST_KEY, "each": each, "limit": 200, "weights": "[]"}
     plan: dict[str, Any] = connection.execute(text(sql), given).scalar_one()[0]["Plan"]
     return plan
 

@@ -113,7 +113,7 @@ def _plan(connection: Connection, statement: Statement, given: dict[str, object]
     return "\n".join(row[0] for row in connection.execute(text(f"EXPLAIN {sql}"), given))
 
 
-DUE = {"media": "picture", "lane": "system", "after": 0, "until": 2**62, "each": 2, "limit": 200}
+DUE = {"media": "picture", "lane": "system", "after": 0, "until": 2**62, "each": 2, "limit": 200, "weights": "[]"}
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,7 @@ PARTIAL = [
     (active._ACTIVE, {"after": 0, "limit": 10}, "asset_active"),
     (ends._UNRELEASED, {"limit": 10}, "dispatch_unreleased"),
     (sweeping._LOOK, {"book": 1, "media": "", "after": 0, "limit": 10}, "asset_busy"),
+    (due._WEIGHTED, {}, "request_weighted"),
     (sweeping._TO_SWEEP, {}, "request_sweeping"),
     (progress._COUNT_BUSY, {"book": 1}, "asset_busy"),
     (progress._COUNT_IDLE, {"book": 1}, "asset_idle"),

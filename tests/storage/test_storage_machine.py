@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 from world import ALL, REGISTRY, Driver, Time, Work, book, chapter, migrated, scene, unit
 
 from animastor.books.model import Book
-from animastor.engine.ports import Cancel, RollBack, Scope, ScopeKind
+from animastor.engine.ports import Cancel, RollBack, Scope, ScopeKind, Steer
 from animastor.engine.reasons import Reason
 from animastor.engine.states import RequestState, State, may_move
 from animastor.protocol import FailureType
@@ -84,9 +84,10 @@ class Lives(RuleBasedStateMachine):
     @rule(
         media=st.sampled_from([ALL, ("sound",), ("picture",), ("picture", "clip")]),
         kind=st.sampled_from(["make", "read"]),
+        ahead=st.integers(0, 1),
     )
-    def ask(self, media: tuple[str, ...], kind: str) -> None:
-        self.do(self.driver.request(self.key, media=media, kind=kind))
+    def ask(self, media: tuple[str, ...], kind: str, ahead: int) -> None:
+        self.do(self.driver.request(self.key, media=media, kind=kind, ahead=ahead))
         self._sweep()
 
     @rule(media=st.sampled_from([("sound",), ("picture",)]), units=st.sampled_from([("a1",), ("a1", "a2")]))
@@ -114,6 +115,19 @@ class Lives(RuleBasedStateMachine):
     def cancel_a_part(self, media: tuple[str, ...], kind: ScopeKind, nth: int) -> None:
         place = ("1", self.scenes[nth % len(self.scenes)]) if kind is not ScopeKind.WHOLE_BOOK else ()
         self.do(self.storage.cancel(Cancel(self.key, scope=Scope(kind, *place), media=media)))
+
+    @rule(
+        paused=st.sampled_from([None, True, False]),
+        priority=st.sampled_from([None, -1, 0, 1]),
+        ahead=st.sampled_from([None, 0, 1]),
+        nth=st.integers(-1, 1),
+        now=st.booleans(),
+    )
+    def steer(self, paused: bool | None, priority: int | None, ahead: int | None, nth: int, now: bool) -> None:
+        place = Scope(ScopeKind.SCENE, "1", self.scenes[nth % len(self.scenes)])
+        position = None if nth < 0 else place
+        how = Steer(self.key, None, paused, priority, position, ahead, place if now else None)
+        self.do(self.storage.steer(how))
 
     @rule()
     def sweep(self) -> None:
@@ -181,6 +195,7 @@ class Lives(RuleBasedStateMachine):
 
     def work_everything_off(self) -> None:
         """What was lost or cancelled can always be asked for again, and then everything is made."""
+        self.do(self.storage.steer(Steer(self.key, paused=False, ahead=0)))
         self._sweep()
         self.time.now += 1000.0
         self.do(self.driver.request(self.key))

@@ -72,16 +72,16 @@ async def test_a_home_of_a_newer_program_is_refused_and_says_what_to_do(tmp_path
             await open_home(path, REGISTRY, Clock(), writable=writable)
 
 
-async def test_an_older_home_is_migrated_after_a_backup_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_older_home_is_migrated_after_a_backup_copy(tmp_path: Path) -> None:
     path = tmp_path / "animastor.db"
-    storage = await open_home(path, REGISTRY, Clock(), writable=True)
-    await Driver(storage, Time()).save(book())
-    await storage.close()
-    monkeypatch.setattr(versions, "SCHEMA", versions.SCHEMA + 1)
+    older = SqliteDatabase(path, lambda: 5.0)
+    await older.write(versions.migrate, versions.SCHEMA - 1)
+    await older.write(lambda held: held.execute(text("INSERT INTO book (book_key, book_id) VALUES (1, 'old')")).close())
+    await older.close()
     with pytest.raises(versions.OldSchemaError, match="after a backup copy"):
         await open_home(path, REGISTRY, Clock(), writable=False)
     storage = await open_home(path, REGISTRY, Clock(), writable=True)
-    assert len(await storage.books()) == 1
+    assert [row.book_id for row in await storage.books()] == ["old"]
     await storage.close()
     copy = tmp_path / f"animastor.db.before-schema-{versions.SCHEMA}"
     with sqlite3.connect(copy) as held:

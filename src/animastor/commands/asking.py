@@ -15,6 +15,7 @@ from animastor.commands.pace import Pace
 from animastor.commands.standstill import Standstill
 from animastor.engine.errors import EngineError
 from animastor.engine.estimate import Expected
+from animastor.engine.home import Message
 from animastor.engine.ports import KeptPart, NewRequest, RequestProgress, RequestRow
 from animastor.engine.requests import RequestEvent
 from animastor.engine.states import RequestState
@@ -48,16 +49,29 @@ async def ask(drive: Driving, new: NewRequest, tell: Tell) -> tuple[RequestEvent
 async def _watched(
     drive: Driving, request_id: int, expected: Mapping[str, Expected], tell: Tell
 ) -> tuple[RequestEvent, bool]:
-    """The last event of a request, and whether it had work; without, nothing is told. Raises `CommandError`."""
-    standstill, busy = Standstill(drive), False
+    """The last event of a request, and whether it had work; without, nothing is told. Raises `CommandError`.
+
+    It is watched to its end, or until all within its window is settled.
+    """
+    standstill, busy, paused = Standstill(drive), False, False
     async with aclosing(drive.engine.requests.events(request_id, expected)) as events:  # type: ignore[type-var]
         async for event in events:
             last = event
             busy = busy or _has_work(event.progress)
             if busy:
                 tell(messages.progress(event))
+            if paused is not (paused := event.progress.request.state is RequestState.PAUSED):
+                tell(_pause_note(request_id, paused=paused))
+            if event.progress.idle:
+                tell(messages.note("The rest lies beyond the window: `animastor position` moves it.", event="idle"))
+                break
             standstill.look(event)
     return last, busy
+
+
+def _pause_note(request_id: int, *, paused: bool) -> Message:
+    sentence = "Paused: `animastor resume` goes on." if paused else "Resumed."
+    return messages.note(sentence, event="paused" if paused else "resumed", request=request_id)
 
 
 def _has_work(progress: RequestProgress) -> bool:

@@ -26,6 +26,7 @@ from animastor.commands import (
     making,
     messages,
     regenerating,
+    steered,
 )
 from animastor.commands.cancelling import Cancelling
 from animastor.commands.doctor import Examining
@@ -38,10 +39,13 @@ from animastor.commands.inspections import Inspection
 from animastor.commands.making import Making
 from animastor.commands.messages import Tell
 from animastor.commands.regenerating import Regenerating
+from animastor.commands.steered import Steering
 from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
-Asked: TypeAlias = Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection | Holding
+Asked: TypeAlias = (
+    Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection | Holding | Steering
+)
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
 _NAMES: Mapping[type[Any], str] = {
@@ -52,6 +56,7 @@ _NAMES: Mapping[type[Any], str] = {
     Holding: "errand:hold",
     Cancelling: "errand:cancel",
     Regenerating: "errand:regenerate",
+    Steering: "errand:steer",
     **inspections.NAMES,
 }
 _ERRANDS: Mapping[str, Errand] = {
@@ -62,9 +67,10 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:hold": holding.hold,
     "errand:cancel": cancelling.cancel,
     "errand:regenerate": regenerating.regenerate,
+    "errand:steer": steered.steer,
     **inspections.ERRANDS,
 }
-BRIEF: tuple[type[Asked], ...] = (Cancelling,)  # done without a worker: nothing is made by these
+BRIEF: tuple[type[Asked], ...] = (Cancelling, Steering)  # done without a worker: nothing is made by these
 
 
 def errands(drive: Driving) -> Mapping[str, Callable[[Message], AsyncGenerator[Message, None]]]:

@@ -17,7 +17,7 @@ from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.home import address_of
 from animastor.engine.ports import BookRow, RequestRow, SceneExport, Scope
-from animastor.engine.states import State
+from animastor.engine.states import RequestState, State
 
 SHOWN_FAILURES = 10
 COLUMNS = ("ready", "stale", "in_work", "failed", "missing")
@@ -74,6 +74,8 @@ async def _under_way(opened: Reading, request: RequestRow) -> dict[str, Any]:
         "request": request.request_id,
         "kind": request.kind,
         "media": list(request.media),
+        "state": str(request.state),
+        "idle": progress.idle,
         "fraction": round(progress.fraction, 3),
         "worked_on": is_held(opened.settings.home),
     }
@@ -89,8 +91,16 @@ def is_held(home: Path) -> bool:
 
 def _say_requests(now: Sequence[dict[str, Any]], display: Display) -> None:
     for each in now:
-        how = "being made now" if each["worked_on"] else "interrupted: run make again to go on"
+        how = _how(each)
         display.note(f"  {each['fraction']:.0%} of what was asked for (request {each['request']}) is there; {how}.")
+
+
+def _how(request: dict[str, Any]) -> str:
+    if request["state"] == RequestState.PAUSED:
+        return "paused: `animastor resume` goes on"
+    if request["idle"]:
+        return "the rest lies beyond its window"
+    return "being made now" if request["worked_on"] else "interrupted: run make again to go on"
 
 
 def _say_failures(failed: Sequence[dict[str, str]], display: Display) -> None:

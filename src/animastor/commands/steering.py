@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from animastor.commands.errors import CommandError, Exit
 from animastor.commands.options import BookName, Home, Jobs, Json, Media, ScopeText, UnitsScope
 from animastor.commands.running import Options, run
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from animastor.config import Settings
     from animastor.display import Display
 
+PlaceText = Annotated[str, typer.Argument(help="CHAPTER/SCENE; ids, or numbers counted from 1.")]
+Priority = Annotated[str, typer.Option("--priority", help="low, normal or high: shares of 1, 2 and 4 among books.")]
 RequestId = Annotated[
     int | None, typer.Option("--request", min=1, help="Only this request (`status` shows their numbers).")
 ]
@@ -24,6 +27,10 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the program."""
     app.command(short_help="Stop making a book, or a part of it; keep what is finished.")(cancel)
     app.command(short_help="Make parts of a book again, or what is missing of them.")(regenerate)
+    app.command(short_help="Start nothing more of a book for now; what runs is finished.")(pause)
+    app.command(short_help="Go on with a paused book.")(resume)
+    app.command(short_help="Make a book before others, or one scene before all.")(prioritize)
+    app.command(short_help="Say where the reader is: what lies ahead is made first.")(position)
 
 
 def cancel(
@@ -84,3 +91,65 @@ def regenerate(
 
     began = time.monotonic()
     run(main, Options(home=home, jobs=jobs, json=json))
+
+
+def pause(book: BookName = "", request: RequestId = None, home: Home = None, json: Json = False) -> None:
+    """Start nothing more of a book until `resume`. What is being made at this moment is finished and kept."""
+    _steer(book, request, Options(home=home, json=json), paused=True)
+
+
+def resume(book: BookName = "", request: RequestId = None, home: Home = None, json: Json = False) -> None:
+    """Go on with a paused book."""
+    _steer(book, request, Options(home=home, json=json), paused=False)
+
+
+def prioritize(
+    book: BookName = "",
+    priority: Priority = "high",
+    scene: Annotated[
+        str | None, typer.Option("--scene", help="CHAPTER/SCENE that is to be made before everything else of its book.")
+    ] = None,
+    request: RequestId = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Make a book before others, or after them; with --scene, make that scene before everything else of its book."""
+    options = Options(home=home, json=json)
+    if scene is not None:
+        _steer(book, request, options, now=scene)
+    _steer(book, request, options, priority=priority)
+
+
+def position(
+    book: Annotated[str, typer.Argument(help="A book's id.")],
+    place: PlaceText,
+    ahead: Annotated[
+        int | None,
+        typer.Option("--ahead", min=0, help="Only so many scenes ahead (0: all); a make always makes all."),
+    ] = None,
+    request: RequestId = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Say at which scene the reader is: what lies ahead of it is made first, what lies behind it last."""
+    _steer(book, request, Options(home=home, json=json), position=place, ahead=ahead)
+
+
+def _steer(book: str, request: int | None, options: Options, **how: Any) -> NoReturn:
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_told
+        from animastor.commands.status import is_held
+        from animastor.commands.steered import PRIORITIES, Steering
+        from animastor.commands.unfinished import requests_of
+
+        if how.get("priority", "high") not in PRIORITIES:
+            message = f"--priority {how['priority']!r} is none of {', '.join(PRIORITIES)}."
+            raise CommandError(Exit.USAGE, "priority_unknown", message)
+        row, requests = await requests_of(settings, book, request)
+        result = dict(await perform(settings, Steering(row.book_id, tuple(requests), **how), display))
+        if how.get("paused") is False and result["changed"] and not settings.distributed and not is_held(settings.home):
+            result["said"] += " Nobody is working on it: run `animastor make` to go on."
+        return say_told(result, display)
+
+    run(main, options)

@@ -26,6 +26,7 @@ from animastor.engine.keeper import Keeper
 from animastor.engine.looking import Lookout
 from animastor.engine.observing import Observer
 from animastor.engine.orders import Orders
+from animastor.engine.pausing import Pauses
 from animastor.engine.planning import Planner
 from animastor.engine.ports import ArtifactStore, Checker, Coordination, Storage
 from animastor.engine.presence import Presence
@@ -101,6 +102,9 @@ class Core:
             bell=self.bell,
             changes=self.changes,
         )
+        self.pauses = Pauses(
+            storage=storage, coordination=coordination, successors=self.successors, batch=world.config.batch
+        )
 
 
 def _entrance(world: World, core: Core) -> Entrance:
@@ -165,6 +169,8 @@ def requests(world: World, core: Core) -> Requests:
         storage=world.storage,
         registry=world.registry,
         successors=core.successors,
+        pauses=core.pauses,
+        replanner=core.replanner,
         effort=core.effort,
         clock=world.clock,
         bell=core.bell,
@@ -259,6 +265,7 @@ def keeper(world: World, core: Core, repairs: Repairs) -> Keeper:
         releaser=core.releaser,
         recovery=repairs.recovery,
         replanner=core.replanner,
+        pauses=core.pauses,
         eras=repairs.eras,
         gate=core.gate,
         isolation=core.isolation,

@@ -48,6 +48,7 @@ def event_from_json(data: Mapping[str, Any]) -> RequestEvent:
             request=_row(progress["request"]),
             fraction=progress["fraction"],
             media=tuple(MediaProgress(**one) for one in progress["media"]),
+            idle=progress["idle"],
         ),
         seconds_left=data["seconds_left"],
         expected_parts=data["expected_parts"],

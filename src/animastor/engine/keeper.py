@@ -15,6 +15,7 @@ from animastor.engine.config import EngineConfig
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
+from animastor.engine.pausing import Pauses
 from animastor.engine.ports import (
     Active,
     Circuit,
@@ -63,6 +64,7 @@ class Keeper:
         releaser: Releaser,
         recovery: Recovery,
         replanner: Replanner,
+        pauses: Pauses,
         eras: Eras,
         gate: Gate,
         isolation: Isolation,
@@ -76,6 +78,7 @@ class Keeper:
         self._releaser = releaser
         self._recovery = recovery
         self._replanner = replanner
+        self._pauses = pauses
         self._eras = eras
         self._gate = gate
         self._isolation = isolation
@@ -111,6 +114,7 @@ class Keeper:
             current.update(one.dispatch_id for one in actives)
             await self._renew(actives)
             if not self._gate.in_window:
+                await self._pauses.hold_back(actives)
                 await self._drop_needless(actives, queue)
                 found |= self._without_job(actives, queue)
                 unserved |= await self._without_worker(actives, queue, pairs)
@@ -162,7 +166,7 @@ class Keeper:
         """
         found: set[tuple[DispatchId, str]] = set()
         for one in actives:
-            for source in one.missing:
+            for source in () if one.held else one.missing:
                 job = queue.by_id.get(job_id(source.kind, one.asset, source.hash))
                 if job is None or not job.live:
                     found.add((one.dispatch_id, source.hash))

@@ -504,7 +504,10 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """A GENERATING asset, as keeper and reconciliation see it. `missing` as in `PlanStored`."""
+    """A GENERATING asset, as keeper and reconciliation see it. `missing` as in `PlanStored`.
+
+    `held`: the request that it carries is paused.
+    """
 
     asset: AssetId
     book_key: BookKey
@@ -516,6 +519,7 @@ class Active:
     dispatch_id: DispatchId
     fence: int
     missing: tuple[JobSource, ...]
+    held: bool = False
 
 
 # --- Storage: results and ends ---
@@ -645,8 +649,8 @@ class Scope:
 class NewRequest:
     """What a person asks for. `media` is closed under `requires` already. `kind` is `make` for the main job.
 
-    `rebuild`: the parts of the media types `named` (empty: of `media`) are made again, as other takes, even if they
-    are there; what only comes along because it is required is not.
+    `priority`, `ahead` and `position` as in `Steer`. `rebuild`: the parts of the media types `named` (empty: of
+    `media`) are made again, as other takes, even if they are there; what only comes along as required is not.
     """
 
     book_key: BookKey
@@ -657,6 +661,8 @@ class NewRequest:
     priority: int = 0
     rebuild: bool = False
     named: tuple[str, ...] = ()
+    ahead: int = 0
+    position: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -685,10 +691,14 @@ class RequestRow:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An opened request (or the first one with its key), and the earlier `make` requests that it superseded."""
+    """An opened request (or the first one with its key), and the earlier `make` requests that it superseded.
+
+    `resumed`: earlier ones for the same that were paused.
+    """
 
     request: RequestRow
     superseded: tuple[int, ...] = ()
+    resumed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -702,6 +712,24 @@ class Cancel:
     requests: tuple[int, ...] | None = None
     scope: Scope = Scope()
     media: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Steer:
+    """How unfinished requests of a book (None: all of them) are to go on; what is None stays as it is.
+
+    `paused`: pause or resume. `priority`: -1, 0 or 1 against other books. `position`: the scene at which the reader
+    stands, what lies ahead of it is made first. `ahead`: the window in scenes behind it (0: none). `now`: the scene
+    that is made before all others.
+    """
+
+    book_key: BookKey
+    requests: tuple[int, ...] | None = None
+    paused: bool | None = None
+    priority: int | None = None
+    position: Scope | None = None
+    ahead: int | None = None
+    now: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -745,11 +773,15 @@ class MediaProgress:
 
 @dataclass(frozen=True, slots=True)
 class RequestProgress:
-    """Where a request stands; the one place that progress comes from (CONTRACT 10)."""
+    """Where a request stands; the one place that progress comes from (CONTRACT 10).
+
+    `idle`: all within its window is settled; what lies beyond is made when its reader moves on.
+    """
 
     request: RequestRow
     fraction: float
     media: tuple[MediaProgress, ...]
+    idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -885,6 +917,7 @@ class Storage(Protocol):
     async def books_at_work(self) -> int: ...  # how many have unfinished requests
     async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]: ...
     async def close_request(self, request_id: int, state: RequestState) -> bool: ...
+    async def steer(self, of: Steer) -> Sequence[int]: ...  # the requests that changed; they are to be swept
     async def cancel(self, of: Cancel) -> Cancelled: ...  # the tombstone; what rests because of it is swept
     async def sweep_uncovered(self, request_id: int, limit: int) -> Sequence[Ended]: ...  # empty: nothing is left
     async def uncovered(self) -> Sequence[int]: ...  # ended requests whose sweep was interrupted

@@ -46,6 +46,11 @@ class Reason(StrEnum):
     REBUILD = "rebuild"  # other takes were asked for
     REQUESTED = "requested"
     CANCELLED = "cancelled"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    PRIORITY = "priority"
+    POSITION = "position"
+    LAYERS = "layers"
     SUPERSEDED = "superseded"
     PART_LOST = "part_lost"
     ORCHESTRATION = "orchestration"
@@ -100,5 +105,6 @@ class JournalType(StrEnum):
     EDITED = "EDITED"
     SWEPT = "SWEPT"
     RELABELLED = "RELABELLED"
+    STEERED = "STEERED"  # a request was paused, resumed, narrowed, moved
     SNAPSHOT = "SNAPSHOT"  # what is left of pruned rows: where the asset stood
     REMOVED = "REMOVED"  # the asset left with its scene

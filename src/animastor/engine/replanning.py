@@ -129,7 +129,10 @@ class Replanner:
             self._entrance.doubt(dropped)
             await self._coordination.discard_jobs(sorted(dropped))
         jobs: list[Job] = []
+        held = await self._held([one.asset for one in running if one.missing])
         for one in running:
+            if one.asset in held:
+                continue
             place = self._jobs.remember(rows[one.asset], books[one.asset])
             assert one.dispatch_id is not None, "a GENERATING asset has a dispatch"
             for source in one.missing:
@@ -138,6 +141,11 @@ class Replanner:
                     jobs.append(job)
         # A refused one has lost its lease; the keeper completes or rolls back what has neither lease nor job.
         await self._entrance.enter(jobs)
+
+    async def _held(self, assets: Sequence[AssetId]) -> frozenset[AssetId]:
+        """Those whose request is paused: nothing more of them is entered."""
+        actives = await self._storage.active_of(assets) if assets else ()
+        return frozenset(one.asset for one in actives if one.held)
 
     async def _settle_faults(self, faults: Sequence[PlanFault]) -> None:
         """FAILED where the table of states allows it; a resting asset wants nothing until its content changes."""

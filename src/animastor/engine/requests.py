@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from animastor.engine.completing import Successors
@@ -10,7 +10,9 @@ from animastor.engine.config import EngineConfig
 from animastor.engine.effort import Effort
 from animastor.engine.errors import EngineError, UnknownMediaError
 from animastor.engine.estimate import Expected, Look, time_left, work_left
-from animastor.engine.ports import Cancel, Cancelled, NewRequest, RequestProgress, RequestRow, ScopeKind, Storage
+from animastor.engine.pausing import Pauses
+from animastor.engine.ports import Cancel, Cancelled, NewRequest, RequestProgress, RequestRow, ScopeKind, Steer, Storage
+from animastor.engine.replanning import Replanner
 from animastor.engine.states import RequestState
 from animastor.engine.waking import Bell, Changes
 from animastor.media.registry import Registry
@@ -57,6 +59,8 @@ class Requests:
         storage: Storage,
         registry: Registry,
         successors: Successors,
+        pauses: Pauses,
+        replanner: Replanner,
         effort: Effort,
         clock: Clock,
         bell: Bell,
@@ -66,6 +70,8 @@ class Requests:
         self._storage = storage
         self._registry = registry
         self._successors = successors
+        self._pauses = pauses
+        self._replanner = replanner
         self._effort = effort
         self._clock = clock
         self._bell = bell
@@ -86,6 +92,7 @@ class Requests:
         await self.enter(opened.request)
         for request_id in opened.superseded:
             await self.sweep(request_id)
+        await self._go_on(new.book_key, opened.resumed)
         added = tuple(name for name in media if name not in new.media)
         return OpenedRequest(opened.request, added, disabled, opened.superseded)
 
@@ -125,6 +132,31 @@ class Requests:
         for request_id in (*cancelled.closed, *cancelled.narrowed):
             stopped += await self.sweep(request_id)
         return cancelled, stopped
+
+    async def steer(self, of: Steer) -> Sequence[int]:
+        """Pause, resume, prioritize unfinished requests, or say where the reader is; those that changed.
+
+        Returns when it holds: what is paused starts nothing any more, and what it runs is finished and kept.
+        """
+        changed = await self._storage.steer(of)
+        if of.paused is False:
+            await self._go_on(of.book_key, changed)
+            return changed
+        for request_id in changed:
+            await self.sweep(request_id)
+        if of.paused:
+            await self._pauses.hold_back(await self._pauses.of_book(of.book_key))
+        return changed
+
+    async def _go_on(self, book_key: BookKey, resumed: Collection[int]) -> None:
+        """Requests that were paused are entered further; what they left running is looked at for what it lacks."""
+        if not resumed:
+            return
+        for row in await self._storage.requests():
+            if row.request_id in resumed:
+                await self.enter(row)
+                await self.sweep(row.request_id)
+        self._replanner.ask(one.asset for one in await self._pauses.of_book(book_key) if one.missing)
 
     async def sweep(self, request_id: int) -> int:
         """Let the assets that a changed request covered follow it; how many dispatches ended.

@@ -15,12 +15,14 @@ from animastor.storage.rows import Statement, fetch
 # ruff: noqa: S608 - fragments of this package are put together, nothing from outside
 
 _COLUMNS: Final = """
-    a.id, a.book_key, b.book_id, c.chapter_id, s.scene_id, a.media, a.lane, a.dispatch_id, a.fence
+    a.id, a.book_key, b.book_id, c.chapter_id, s.scene_id, a.media, a.lane, a.dispatch_id, a.fence,
+    CASE r.state WHEN 'paused' THEN 1 ELSE 0 END AS held
 """
 _JOINS: Final = """
     JOIN scene s ON s.scene_key = a.scene_key
     JOIN chapter c ON c.chapter_key = a.chapter_key
     JOIN book b ON b.book_key = a.book_key
+    LEFT JOIN request r ON r.id = a.request_id
 """
 _ACTIVE = Statement(
     "active",
@@ -66,6 +68,7 @@ def _with_missing(connection: Connection, rows: Sequence[Any]) -> list[Active]:
             dispatch_id=DispatchId(row.dispatch_id),
             fence=row.fence,
             missing=missing.get(row.id, ()),
+            held=bool(row.held),
         )
         for row in rows
     ]

@@ -7,13 +7,16 @@ One small durable transaction, the only tombstone there is. What rests because o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from sqlalchemy import Connection
 
 from animastor.engine.ports import Cancel, Cancelled, Scope, ScopeKind
+from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState
 from animastor.media.registry import Registry
+from animastor.storage import journal
 from animastor.storage.coverage import EXCLUDED, in_scope
 from animastor.storage.locking import lock_book, lock_request
 from animastor.storage.requests import close, scope_keys, unfinished_of
@@ -71,6 +74,7 @@ def cancel(connection: Connection, registry: Registry, of: Cancel) -> Cancelled:
     if of.media or of.scope.kind is not ScopeKind.WHOLE_BOOK:
         return exclude(connection, registry, of.book_key, chosen, of.scope, of.media or registry.names)
     closed = [one for one in chosen if close(connection, one, RequestState.CANCELLED)]
+    _journal(connection, of.book_key, closed, ended=True)
     return Cancelled(closed=tuple(closed))
 
 
@@ -91,4 +95,11 @@ def exclude(
     closed = [one for one in empty if close(connection, one, RequestState.CANCELLED)]
     narrowed = tuple(one for one in requests if one not in closed)
     sweep_later(connection, narrowed)
+    _journal(connection, book_key, closed, ended=True)
+    _journal(connection, book_key, narrowed, ended=False, media=off, **given)
     return Cancelled(closed=tuple(closed), narrowed=narrowed)
+
+
+def _journal(connection: Connection, book_key: int, requests: Iterable[int], **about: Any) -> None:
+    told = [(None, None, journal.details(book=book_key, request=one, **about)) for one in requests]
+    journal.record(connection, JournalType.STEERED, None, Reason.CANCELLED, told)

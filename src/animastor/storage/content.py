@@ -21,6 +21,7 @@ from animastor.storage.diff import Diff, Incoming, Kept, StoredScene, bare, comp
 from animastor.storage.edits import reopen_requests, sweep_scopes, switch_off, touch_book, touch_scenes
 from animastor.storage.locking import lock_book, lock_whole_book
 from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.windows import place_windows
 
 WORKSPACE: Final = "default"
 CHUNK: Final = 2000  # scenes of one statement
@@ -342,6 +343,8 @@ class _Saving:
             reopen_requests(self._connection, self._key, min([position for _, position in diff.added] + moved))
         if diff.removed or moved:
             sweep_scopes(self._connection, self._key)
+        if diff.added or diff.removed or moved:
+            place_windows(self._connection, self._key)
 
     def _was_off(self) -> list[str]:
         disabled: str = self._stored.disabled

@@ -9,7 +9,8 @@ of rows keeps SQLite from comparing affinities, and so from using the first colu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -25,7 +26,8 @@ DUE: Final = "n.media = :media AND n.lane = :lane AND n.state = {PENDING} AND n.
 """A condition: what may start, of a pair; found by its index alone."""
 DUE_WALK = Gathering(
     "due_walk",
-    "Up to `limit` due assets of a pair in books behind `after` and up to `until`, `each` of a book at a time.",
+    "Up to `limit` due assets of a pair in books behind `after` and up to `until`, `each` of a book at a time; of some"
+    " books more or fewer.",
     f"""
     WITH RECURSIVE walk (id, book_key, rank, reading_order, nth, taken) AS (
         SELECT a.id, a.book_key, a.rank, a.reading_order, 1, 1
@@ -39,12 +41,12 @@ DUE_WALK = Gathering(
                CASE WHEN a.book_key = w.book_key THEN w.nth + 1 ELSE 1 END, w.taken + 1
         FROM walk w
         JOIN asset a ON a.id = COALESCE(
-            (
+            CASE WHEN w.nth < COALESCE((SELECT x.most FROM {{weights}} AS x WHERE x.book = w.book_key), :each) THEN (
                 SELECT n.id FROM asset n
-                WHERE {DUE} AND n.book_key = w.book_key AND w.nth < :each
+                WHERE {DUE} AND n.book_key = w.book_key
                   AND (n.rank, n.reading_order, n.id) > (+w.rank, +w.reading_order, +w.id)
                 ORDER BY n.rank, n.reading_order, n.id LIMIT 1
-            ),
+            ) END,
             (
                 SELECT n.id FROM asset n WHERE {DUE} AND n.book_key > w.book_key
                 ORDER BY n.book_key, n.rank, n.reading_order, n.id LIMIT 1
@@ -54,7 +56,20 @@ DUE_WALK = Gathering(
     )
     SELECT w.id, w.book_key, w.nth, w.taken FROM walk w ORDER BY w.taken
     """,
+    weights={"book": int, "most": int},
 )
+_WEIGHTED = Statement(
+    "weighted_books",
+    "Books with requests of another priority than the ordinary one, and the highest that each has.",
+    """
+    SELECT r.book_key, (
+        SELECT max(q.priority) FROM request q
+        WHERE q.book_key = r.book_key AND q.state IN ('preparing', 'open', 'paused')
+    ) AS priority
+    FROM request r WHERE r.priority <> 0 AND r.state IN ('preparing', 'open', 'paused') GROUP BY r.book_key
+    """,
+)
+_WEIGHTS: Final = {-1: 1, 0: 2, 1: 4}  # by priority (CONTRACT 10)
 _UNPLANNED: Final = (
     "n.planned_seq < n.plan_seq AND n.state IN ({GENERATING}, {DIRTY}, {READY}, {FAILED})"  # as in its index
 )
@@ -134,19 +149,30 @@ def due(
 ) -> DueWalk:
     """A round of the walk, in the order (n-th of its book, book), and the book served last.
 
-    `besides` are left out; they count for `each` of their books.
+    `each` is for a book of ordinary priority; of others there are half and twice as many. `besides` are left out; they
+    count for `each` of their books.
     """
-    picks = walk(connection, pair, limit + len(besides), each, after_book)
+    weights = {row.book_key: _WEIGHTS[row.priority] for row in fetch(connection, _WEIGHTED)}
+    picks = walk(connection, pair, limit + len(besides), each, after_book, weights)
     if besides:
         picks = [pick for pick in picks if pick.id not in besides][:limit]
     last = picks[-1].book_key if picks else after_book
-    order = [pick.id for pick in sorted(picks, key=lambda pick: pick.nth)]
+    order = [pick.id for pick in sorted(picks, key=lambda pick: (pick.nth - 1) * 4 // weights.get(pick.book_key, 2))]
     return DueWalk(rows=plan_rows(connection, registry, order) if order else (), last_book=last)
 
 
-def walk(connection: Connection, pair: Pair, limit: int, each: int, after_book: int) -> Sequence[Any]:
+def walk(
+    connection: Connection,
+    pair: Pair,
+    limit: int,
+    each: int,
+    after_book: int,
+    weights: Mapping[int, int] = MappingProxyType({}),
+) -> Sequence[Any]:
     """The picks (id, book_key, nth, taken): the books behind `after_book` first, then from the first one to it."""
-    given = {"media": pair.media, "lane": pair.lane, "each": each}
+    each = max(each, 2) if weights else each  # so that half of it is something
+    most = [(book, each * weight // 2) for book, weight in weights.items()]
+    given = {"media": pair.media, "lane": pair.lane, "each": each, "weights": most}
     picks = list(gather(connection, DUE_WALK, **given, after=after_book, until=_LAST_KEY, limit=limit))
     if len(picks) < limit and after_book > 0:
         picks += gather(connection, DUE_WALK, **given, after=0, until=after_book, limit=limit - len(picks))

@@ -114,7 +114,24 @@ _FINISH = Statement(
     WHERE r.id = :id AND r.state = 'open' AND {UNFINISHED}
     """,
 )
-
+_IDLE = Statement(
+    "idle_request",
+    "A request of which nothing runs, is to be planned again, or waits for anything but its window.",
+    f"""
+    SELECT r.id FROM request r
+    WHERE r.id = :id AND NOT EXISTS (
+        SELECT 1 FROM asset JOIN request_media rm ON rm.request_id = r.id AND rm.media = asset.media
+        WHERE asset.book_key = r.book_key AND asset.state IN ({{PENDING}}, {{GENERATING}})
+          AND (asset.state = {{GENERATING}} OR (asset.waits & {{WAIT_WINDOW}}) = 0)
+          AND {in_scope("r")} AND NOT {EXCLUDED}
+    ) AND NOT EXISTS (
+        SELECT 1 FROM asset JOIN request_media rm ON rm.request_id = r.id AND rm.media = asset.media
+        WHERE asset.book_key = r.book_key AND asset.planned_seq < asset.plan_seq
+          AND asset.state IN ({{GENERATING}}, {{DIRTY}}, {{READY}}, {{FAILED}})
+          AND {in_scope("r")} AND NOT {EXCLUDED}
+    )
+    """,
+)
 _EXCLUSIONS = Statement(
     "has_exclusions", "Whether a request has exclusions.",
     "SELECT x.id FROM request_exclusion x WHERE x.request_id = :id LIMIT 1",
@@ -128,7 +145,8 @@ def progress(connection: Connection, request_id: int) -> tuple[RequestProgress, 
     media = tuple(_media_progress(connection, row))
     fraction, held = _fraction(row.state, media), stored.progress_floor
     shown = fraction if row.state is RequestState.DONE else max(fraction, held)
-    return RequestProgress(row, shown, media), shown > held
+    idle = stored.reach > 0 and stored.state == RequestState.OPEN and bool(fetch(connection, _IDLE, id=request_id))
+    return RequestProgress(row, shown, media, idle), shown > held
 
 
 def keep_floor(connection: Connection, request_id: int, fraction: float) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -18,12 +19,12 @@ from animastor.storage import numbers
 from animastor.storage.assets import ensure_assets
 from animastor.storage.locking import lock_book, lock_request
 from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.windows import BEFORE_ALL, placed, stand, standings
 
-BEFORE_ALL: Final = -(2**62)  # a place in reading order
 UNFINISHED: Final = "r.state IN ('preparing', 'open', 'paused')"
 _COLUMNS: Final = (
     "r.id, r.book_key, r.scope, r.chapter_id, r.scene_id, r.unit_ids, r.media, r.state, r.kind, r.created_at,"
-    " r.chapter_key, r.scene_key, r.progress_floor"
+    " r.chapter_key, r.scene_key, r.progress_floor, r.reach"
 )
 _BY_KEY = Statement(
     "request_by_key",
@@ -67,9 +68,10 @@ _INSERT = Statement(
     "A new request, to be entered.",
     """
     INSERT INTO request (id, workspace, book_key, scope, chapter_key, scene_key, chapter_id, scene_id, unit_ids, media,
-        state, kind, priority, rebuild, idempotency_key, cursor_order, cursor_asset, position, created_at)
+        state, kind, priority, rebuild, idempotency_key, cursor_order, cursor_asset, position, horizon,
+        created_at)
     SELECT n.id, n.workspace, n.book_key, n.scope, n.chapter_key, n.scene_key, n.chapter_id, n.scene_id, n.unit_ids,
-        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, n.start, 0, n.start, {now}
+        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, n.start, 0, n.start, -n.start, {now}
     FROM {new} AS n
     """,
     new={
@@ -95,6 +97,15 @@ _CLOSE = Statement(
     WHERE r.id = :id AND {UNFINISHED}
     RETURNING id
     """,
+)
+_RESUME = Statement(
+    "resume_requests",
+    "Requests that were paused are entered further.",
+    """
+    UPDATE request SET state = 'preparing', sweeping = sweeping % 30000 + 1 FROM {requests} AS one
+    WHERE request.id = one.request_id AND request.state = 'paused' RETURNING id
+    """,
+    requests={"request_id": int},
 )
 _WORKSPACE_OF = Statement(
     "workspace_of", "The workspace and switched-off media types of a book.",
@@ -136,7 +147,7 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     _require_units(connection, scene_key, new.scope)
     ensure_assets(connection, registry, new.book_key)
     media = enabled(registry, new.media, disabled)
-    superseded = _supersede(connection, new, media)
+    superseded, resumed = _supersede(connection, new, media)
     request_id = numbers.take(connection, "request")
     row = (
         request_id, workspace, new.book_key, new.scope.kind.value, chapter_key, scene_key, new.scope.chapter_id,
@@ -146,7 +157,8 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     run(connection, _INSERT, new=[row]).close()
     rebuilt = [(one, int(new.rebuild and one in (new.named or media))) for one in media]
     run(connection, _INSERT_MEDIA, id=request_id, media=rebuilt).close()
-    return Opened(request(connection, request_id), superseded)
+    _take_position(connection, new, request_id)
+    return Opened(request(connection, request_id), superseded, resumed)
 
 
 def enabled(registry: Registry, media: Iterable[str], disabled: Collection[str]) -> tuple[str, ...]:
@@ -179,17 +191,30 @@ def _require_units(connection: Connection, scene_key: int, scope: Scope) -> None
             raise ScopeError(f"there is no unit {missing[0]!r} in scene {scope.scene_id!r}")
 
 
-def _supersede(connection: Connection, new: NewRequest, media: tuple[str, ...]) -> tuple[int, ...]:
-    """A later `make` with another scope or media types closes the earlier unfinished ones."""
+def _supersede(
+    connection: Connection, new: NewRequest, media: tuple[str, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """A later `make` closes the earlier unfinished ones for something else, and resumes those for the same."""
     if new.kind != "make":
-        return ()
-    earlier = unfinished_of(connection, new.book_key)
-    others = [
-        one.request_id
-        for one in earlier
-        if one.kind == "make" and (one.scope != new.scope or set(one.media) != set(media))
-    ]
-    return tuple(one for one in others if close(connection, one, RequestState.SUPERSEDED))
+        return (), ()
+    earlier = [one for one in unfinished_of(connection, new.book_key) if one.kind == "make"]
+    same = [one for one in earlier if one.scope == new.scope and set(one.media) == set(media)]
+    others = [one.request_id for one in earlier if one not in same]
+    superseded = tuple(one for one in others if close(connection, one, RequestState.SUPERSEDED))
+    paused = [one.request_id for one in same if one.state is RequestState.PAUSED]
+    for one in paused:
+        lock_request(connection, one)
+    return superseded, tuple(row.id for row in fetch(connection, _RESUME, requests=paused))
+
+
+def _take_position(connection: Connection, new: NewRequest, request_id: int) -> None:
+    """Where the reader of a new request stands, and how far ahead of it the request reaches."""
+    scene = scope_keys(connection, new.book_key, new.position)[1] if new.position is not None else 0
+    row, was = standings(connection, new.book_key)[request_id]
+    reach, position, horizon = placed(connection, new.book_key, row, new.ahead, scene)
+    stood = replace(was, ahead=new.ahead, position_scene=scene, reach=reach, position=position, horizon=horizon)
+    if stood != was:
+        stand(connection, {request_id: stood})
 
 
 def unfinished_of(connection: Connection, book_key: int) -> list[RequestRow]:

@@ -46,6 +46,7 @@ from animastor.storage import (
     requests,
     results,
     rollback,
+    steering,
     sweeping,
     takes,
     versions,
@@ -243,6 +244,10 @@ class SqlStorage(ports.Storage):
     async def close_request(self, request_id: int, state: RequestState) -> bool:
         """End a request; False when it had ended."""
         return await self._db.write(requests.close, request_id, state)
+
+    async def steer(self, of: ports.Steer) -> Sequence[int]:
+        """Steer unfinished requests. Raises `requests.ScopeError`."""
+        return await self._db.write(steering.steer, of)
 
     async def cancel(self, of: ports.Cancel) -> ports.Cancelled:
         """Close or narrow unfinished requests. Raises `requests.ScopeError`."""

@@ -4,17 +4,18 @@
 -- ARGV[3]  'renew': those with a live job; 'grant': those that are about to enter their merge, outside an era window
 -- ARGV[4]  JSON [[asset, book, media, lane, dispatch], …]
 -- Result   a letter for each: R renewed; A reattached; L lost; N no_job; U unchanged
--- uses: era, leases, entries
+-- uses: era, marks, leases, entries
 
 local held = cjson.decode(ARGV[4])
 leases.expire()
+marks.expire()
 
-local dispatches = {}
+local assets, dispatches = {}, {}
 for at, one in ipairs(held) do
-  dispatches[at] = one[5]
+  assets[at], dispatches[at] = one[1], one[5]
 end
-leases.load(dispatches)
-entries.load_lists(dispatches)
+leases.load(assets)
+local released = marks.which(dispatches)
 
 local function alive(dispatch)
   if ARGV[3] == 'grant' then
@@ -24,19 +25,18 @@ local function alive(dispatch)
 end
 
 local function renew(asset, book, media, lane, dispatch)
-  local held = leases.of(dispatch)
-  local holder = held == asset
-  if held == '' or (not holder and leases.is_busy(asset)) then
+  local holder = leases.of(asset)
+  if released[dispatch] or (holder and holder ~= dispatch) then
     return 'L'
   end
   if not alive(dispatch) then
     return holder and 'U' or 'N'
   end
   if holder then
-    leases.pin(dispatch, leases.ttl(media))
+    leases.pin(asset, leases.ttl(media))
     return 'R'
   end
-  leases.grant(dispatch, asset, leases.place(book, media, lane), leases.ttl(media))
+  leases.grant(asset, dispatch, leases.place(book, media, lane), leases.ttl(media))
   return 'A'
 end
 

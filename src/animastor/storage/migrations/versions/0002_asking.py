@@ -21,10 +21,15 @@ def upgrade() -> None:
     op.add_column("request_media", _int("rebuild", sa.SmallInteger()))
     op.add_column("unit_take", _int("highest", sa.BigInteger()))
     op.add_column("book", sa.Column("layers", sa.Text(), nullable=False, server_default=""))
-    op.execute(f"UPDATE request SET position = {BEFORE_ALL}")  # noqa: S608 - a number of ours
+    op.execute(f"UPDATE request SET position = {BEFORE_ALL}, horizon = {-BEFORE_ALL}")  # noqa: S608 - numbers of ours
     op.drop_index("request_sweeping", "request")
-    where = sa.text("sweeping <> 0")
-    op.create_index("request_sweeping", "request", ["id"], sqlite_where=where, postgresql_where=where)
+    _index("request_sweeping", "id", "sweeping <> 0")
+    _index("request_weighted", "book_key", "priority <> 0 AND state IN ('preparing', 'open', 'paused')")
+
+
+def _index(name: str, column: str, condition: str) -> None:
+    where = sa.text(condition)
+    op.create_index(name, "request", [column], sqlite_where=where, postgresql_where=where)
 
 
 def _int(name: str, kind: sa.types.TypeEngine[int]) -> sa.Column[int]:

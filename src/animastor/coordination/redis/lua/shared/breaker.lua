@@ -102,7 +102,9 @@ local function enough(one, book)
       return true
     end
   end
-  return not leases.another_book(one.media, one.lane, book)
+  local at_work = leases.books_at_work(one.media, one.lane)
+  at_work[book] = nil
+  return next(at_work) == nil
 end
 
 -- A backend call failed (transient or infrastructure). True: it opened the breaker.
