@@ -42,7 +42,7 @@ class Life:
         steps: tuple[tuple[int, Callable[[Engine], object]], ...] = (
             (35, self.edit), (35, self.ask), (8, self.cancel), (8, self.cancel_part), (8, self.rebuild),
             (14, self.steer), (4, self.lose_store), (4, self.move_artifacts),
-            (14, self.wait),
+            (3, self.delete), (3, self.delete_part), (14, self.wait),
         )  # fmt: skip
         (chosen,) = self.random.choices([act for _, act in steps], [weight for weight, _ in steps])
         await chosen(engine)  # type: ignore[misc]
@@ -96,6 +96,27 @@ class Life:
         key = self.keys[self.random.choice(sorted(self.keys))]
         media = tuple(self.random.sample(MEDIA, self.random.randint(0, 2)))
         await engine.requests.cancel_part(Cancel(key, scope=await self._scope(key), media=media))
+
+    async def delete(self, engine: Engine) -> None:
+        """A whole book goes, in one call or interrupted right after its beginning."""
+        if self.keys and not self.stage.bytes.away:
+            key = self.keys.pop(self.random.choice(sorted(self.keys)))
+            if self.random.random() < 0.5:
+                await engine.deletion.book(key)
+            else:
+                await self.stage.storage.begin_deletion(key)
+
+    async def delete_part(self, engine: Engine) -> None:
+        """A scene or a unit goes for good."""
+        rows = [row for row in await self.stage.storage.books() if row.scenes > 1]
+        if not rows or self.stage.bytes.away:
+            return
+        row = self.random.choice(rows)
+        chapter, one = self.random.choice(list((await self.stage.storage.load_book(row.book_key)).scenes()))
+        if one.units and self.random.random() < 0.5:
+            await engine.deletion.part(row, Scope(), [self.random.choice(one.units).unit_id])
+        else:
+            await engine.deletion.part(row, Scope(ScopeKind.SCENE, chapter.chapter_id, one.scene_id))
 
     async def lose_store(self, engine: Engine) -> None:
         """The coordination store forgets everything."""

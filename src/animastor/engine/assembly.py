@@ -13,6 +13,7 @@ from animastor.engine.checking import Inspector
 from animastor.engine.collecting import Collector
 from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
+from animastor.engine.deleting import Deletion
 from animastor.engine.dispatching import Dispatcher
 from animastor.engine.drifting import Drift
 from animastor.engine.effort import Effort
@@ -230,6 +231,7 @@ class Repairs:
             observer=core.observer,
             batch=world.config.batch,
         )
+        self.collector = Collector(world.storage, world.artifacts, world.config.batch)
         self.presence = Presence(
             storage=world.storage,
             artifacts=world.artifacts,
@@ -274,7 +276,12 @@ def keeper(world: World, core: Core, repairs: Repairs) -> Keeper:
     )
 
 
-def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests) -> Reconciliation:
+def deletion(world: World, core: Core, asking: Requests, collector: Collector) -> Deletion:
+    """What deletes."""
+    return Deletion(storage=world.storage, requests=asking, successors=core.successors, collector=collector)
+
+
+def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests, deleting: Deletion) -> Reconciliation:
     """Reconciliation."""
     return Reconciliation(
         eras=repairs.eras,
@@ -282,7 +289,8 @@ def reconciliation(world: World, core: Core, repairs: Repairs, asking: Requests)
         requests=asking,
         presence=repairs.presence,
         verification=repairs.verification,
-        collector=Collector(world.storage, world.artifacts, world.config.batch),
+        collector=repairs.collector,
+        deletion=deleting,
         drift=Drift(world.storage, core.observer, core.bell),
         pruning=Pruning(world.storage),
         gate=core.gate,

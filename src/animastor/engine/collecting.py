@@ -18,6 +18,16 @@ class Collector:
         self._batch = batch
         self._deleted: frozenset[str] = frozenset()  # in the round before
 
+    async def collect_all(self) -> int:
+        """Delete the bytes of everything that may be collected now; how many. Their rows go with later rounds."""
+        gone = 0
+        while marked := [one for one in await self._storage.collectable(self._batch) if one[0] not in self._deleted]:
+            for checksum, suffix in marked:
+                await self._artifacts.delete(checksum, suffix)
+            self._deleted |= {checksum for checksum, _ in marked}
+            gone += len(marked)
+        return gone
+
     async def collect(self) -> int:
         """One batch; how many artifacts are gone for good."""
         marked = await self._storage.collectable(self._batch)

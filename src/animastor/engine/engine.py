@@ -14,7 +14,17 @@ from math import inf
 from random import Random
 
 from animastor.engine.alarms import Alarm, Report
-from animastor.engine.assembly import Core, Repairs, World, keeper, reconciliation, requests, results, scheduler
+from animastor.engine.assembly import (
+    Core,
+    Repairs,
+    World,
+    deletion,
+    keeper,
+    reconciliation,
+    requests,
+    results,
+    scheduler,
+)
 from animastor.engine.config import EngineConfig
 from animastor.engine.errors import EngineFailedError, EngineStoppedError
 from animastor.engine.explaining import Explainer
@@ -100,7 +110,8 @@ class Engine:
         self.requests = requests(world, core)
         self.scheduler = scheduler(world, core, repairs)
         self.keeper = keeper(world, core, repairs)
-        self.reconciliation = reconciliation(world, core, repairs, self.requests)
+        self.deletion = deletion(world, core, self.requests, repairs.collector)
+        self.reconciliation = reconciliation(world, core, repairs, self.requests, self.deletion)
         if world.config.schedules:
             self._loops: Sequence[Loop] = (self.scheduler, self.keeper, self.reconciliation, core.lookout)
             coordination.listen(core.bell.ring)

@@ -350,6 +350,15 @@ class SavedBook:
 
 
 @dataclass(frozen=True, slots=True)
+class Deleting:
+    """A batch of a deletion. `ended`: attempts to be released, and marked so, before the next batch."""
+
+    scenes: int
+    ended: tuple[Ended, ...] = ()
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class BookRow:
     """A stored book in a list."""
 
@@ -869,8 +878,18 @@ class Storage(Protocol):
 
     # content ------------------------------------------------------------------------------------------------------
     async def save_book(  # import or edit: content, plan_seq of what may be touched, rows locked in order
-        self, book: Book, *, settings: ContentSettings | None, source: str, source_key: str, source_sha256: str
+        self,
+        book: Book,
+        *,
+        settings: ContentSettings | None,
+        source: str,
+        source_key: str,
+        source_sha256: str,
+        for_good: bool = False,  # nothing is kept of what leaves the book: a deletion
     ) -> SavedBook: ...
+    async def begin_deletion(self, book_key: BookKey) -> Sequence[int]: ...  # the requests that it closed
+    async def deletions(self) -> Sequence[BookKey]: ...  # begun and not done
+    async def delete_some(self, book_key: BookKey) -> Deleting: ...
     async def load_book(self, book_key: BookKey) -> Book: ...
     async def find_book(self, *, book_id: str = "", source_key: str = "") -> BookRow | None: ...
     async def books(self) -> Sequence[BookRow]: ...

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     NO_WORKER = "no_worker"
     ALREADY_FINALIZED = "already_finalized"
     SCENE_REMOVED = "scene_removed"
+    DELETED = "deleted"  # with its book
     FORCED = "forced"
     RESTART = "restart"
     LOST_BOTH = "lost_both"  # neither lease nor job

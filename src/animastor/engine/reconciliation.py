@@ -9,6 +9,7 @@ import asyncio
 
 from animastor.engine.collecting import Collector
 from animastor.engine.config import EngineConfig
+from animastor.engine.deleting import Deletion
 from animastor.engine.drifting import Drift
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
@@ -36,6 +37,7 @@ class Reconciliation:
         presence: Presence,
         verification: Verification,
         collector: Collector,
+        deletion: Deletion,
         drift: Drift,
         pruning: Pruning,
         gate: Gate,
@@ -52,6 +54,7 @@ class Reconciliation:
             ("verifying artifacts", verification.look),
             ("collecting artifacts", collector.collect),
         )
+        self._deletion = deletion
         self._drift = drift
         self._pruning = pruning
         self._gate = gate
@@ -91,7 +94,10 @@ class Reconciliation:
         await turn.check()
         await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())
         await turn.check()
+        await self._isolation.step("finishing deletions", self._deletion.resume())
+        await turn.check()
         await self._isolation.step("looking at what waits", self._drift.look())
+        await turn.check()
         await self._isolation.step("pruning the journal", self._pruning.look())
         if await self._gate.look() is not None:
             return

@@ -186,11 +186,12 @@ class Requests:
         `expected`: what assets will need of which nothing is planned yet.
         """
         first: Look | None = None
+        progress: RequestProgress | None = None
         parts = {media: one.parts for media, one in (expected or {}).items()}
         with self._changes.watching() as bell:
             while True:
                 before = self._clock.now()
-                progress = await self._storage.progress(request_id)
+                progress = await self._progress(request_id, progress)
                 look = Look(self._clock.now(), self._effort.spent, work_left(progress.media, expected))
                 first = first or look
                 event = RequestEvent(progress, time_left(first, look), parts)
@@ -200,6 +201,15 @@ class Requests:
                 took = look.at - before
                 await self._clock.sleep(max(1 / self._config.progress_per_s, WATCHING_SHARE * took))
                 await bell.wait(OTHERS_S)
+
+    async def _progress(self, request_id: int, last: RequestProgress | None) -> RequestProgress:
+        """Where it stands; a request that went with its book was cancelled. Raises `LookupError` if it never was."""
+        try:
+            return await self._storage.progress(request_id)
+        except LookupError:
+            if last is None:
+                raise
+            return replace(last, request=replace(last.request, state=RequestState.CANCELLED))
 
     def _closed(self, media: Sequence[str]) -> tuple[str, ...]:
         unknown = [name for name in media if name not in self._registry]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -20,6 +20,7 @@ from animastor.storage.assets import add_assets
 from animastor.storage.diff import Diff, Incoming, Kept, StoredScene, bare, compare, content_hash
 from animastor.storage.edits import reopen_requests, sweep_scopes, switch_off, touch_book, touch_scenes
 from animastor.storage.locking import lock_book, lock_whole_book
+from animastor.storage.purging import purge_units
 from animastor.storage.rows import Statement, fetch, run
 from animastor.storage.windows import place_windows
 
@@ -179,17 +180,20 @@ def save_book(
     arriving: Sequence[Incoming],
     settings: ContentSettings | None,
     source: Source,
+    *,
+    for_good: bool = False,
 ) -> SavedBook:
     """Import a book, or edit the stored one with its id. Unchanged content writes nothing but its source.
 
-    `arriving` is `diff.incoming(book)`, made before, so that the transaction is no longer than it has to be.
+    `arriving` is `diff.incoming(book)`, made before, so that the transaction is no longer than it has to be. What
+    leaves the book is kept for a while, unless it leaves `for_good`.
     """
     rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book.head.book_id)
     if rows:
         lock_book(connection, rows[0].book_key)
         lock_whole_book(connection, rows[0].book_key)
         rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book.head.book_id)
-    return _Saving(connection, registry, book, arriving, settings, source, rows[0] if rows else None).save()
+    return _Saving(connection, registry, book, arriving, settings, source, rows[0] if rows else None, for_good).save()
 
 
 class _Saving:
@@ -204,7 +208,9 @@ class _Saving:
         settings: ContentSettings | None,
         source: Source,
         stored: Any,
+        for_good: bool,
     ) -> None:
+        self._for_good = for_good
         self._connection = connection
         self._registry = registry
         self._book = book
@@ -225,7 +231,7 @@ class _Saving:
         changed = self._change_scenes([one for one in diff.kept if one.other_bytes])
         self._move_scenes([one for one in diff.kept if one.elsewhere])
         self._add_scenes(diff)
-        removal.remove_scenes(self._connection, self._registry, [one.scene_key for one in diff.removed])
+        removal.remove_scenes(self._connection, [one.scene_key for one in diff.removed], for_good=self._for_good)
         self._drop_chapters()
         moved = any(one.elsewhere for one in diff.kept)
         content = bool(changed or moved or diff.added or diff.removed or chapters_changed)
@@ -278,10 +284,18 @@ class _Saving:
             for one in chunk:
                 key, data = one.stored.scene_key, one.incoming.json()
                 rows.append((key, one.incoming.content_hash, data))
-                if orjson.loads(contents[key]) != orjson.loads(data):
+                before, after = orjson.loads(contents[key]), orjson.loads(data)
+                if before != after:
                     changed.append(key)
+                    self._purge_units(key, before, after)
             run(self._connection, _CHANGE_SCENES, new=rows).close()
         return changed
+
+    def _purge_units(self, scene: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """Units that were deleted, not edited away, take everything of theirs along."""
+        left = {unit["unit_id"] for unit in before["units"]} - {unit["unit_id"] for unit in after["units"]}
+        if self._for_good and left:
+            purge_units(self._connection, self._key, scene, left)
 
     def _move_scenes(self, moved: Sequence[Kept]) -> None:
         for chunk in chunks(moved):
@@ -373,7 +387,9 @@ def save_settings(
 
 
 _SETTINGS_OF = Statement(
-    "settings_of", "A book's settings.", "SELECT b.revision, b.settings FROM book b WHERE b.book_key = :book"
+    "settings_of",
+    "A book's settings.",
+    "SELECT b.revision, b.settings FROM book b WHERE b.book_key = :book AND b.deleted_at IS NULL",
 )
 _WRITE_SETTINGS = Statement(
     "write_settings", "Other settings.",

@@ -24,7 +24,9 @@ _BOOK_COLUMNS: Final = """
     b.book_key, b.book_id, b.title, b.language, b.source, b.source_key, b.source_sha256, b.revision,
     (SELECT count(*) FROM scene s WHERE s.book_key = b.book_key) AS scenes
 """
-_BOOKS = Statement("books", "All books.", f"SELECT {_BOOK_COLUMNS} FROM book b ORDER BY b.book_key")
+_BOOKS = Statement(
+    "books", "All books.", f"SELECT {_BOOK_COLUMNS} FROM book b WHERE b.deleted_at IS NULL ORDER BY b.book_key"
+)
 _BOOK_BY_ID = Statement(
     "book_by_id", "A book by its id.",
     f"SELECT {_BOOK_COLUMNS} FROM book b WHERE b.workspace = 'default' AND b.book_id = :id",

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import Outcome
-from animastor.media.registry import Registry
 from animastor.storage import ends, journal
+from animastor.storage.purging import purge_assets
 from animastor.storage.reuse import let_go
 from animastor.storage.rows import Statement, fetch, run
 from animastor.storage.tally import drop_tally
@@ -55,26 +55,43 @@ _DROP_SCENES = Statement(
 )  # fmt: skip
 
 
-def remove_scenes(connection: Connection, registry: Registry, scenes: Sequence[int]) -> None:
-    """Remove scenes with all that hangs on them, but for dispatches, journal, and parts that may be used again."""
+def remove_scenes(connection: Connection, scenes: Sequence[int], *, for_good: bool = False) -> None:
+    """Remove scenes with all that hangs on them, but for dispatches, journal, and parts that may be used again.
+
+    `for_good`: those go, too; but for dispatches that are still to be released.
+    """
     for start in range(0, len(scenes), CHUNK):
         chunk = list(scenes[start : start + CHUNK])
         rows = fetch(connection, _ASSETS, scenes=chunk)
-        _remove_assets(connection, rows)
+        if rows:
+            _end(connection, rows, told=not for_good)
+            _leave(connection, rows, for_good=for_good)
         run(connection, _DROP_SCENES, scenes=chunk).close()
 
 
-def _remove_assets(connection: Connection, rows: Sequence[Any]) -> None:
-    assets = sorted(row.id for row in rows)
-    if not assets:
-        return
+def drop_scenes(connection: Connection, scenes: Sequence[int]) -> None:
+    """Scenes whose assets are at rest and released go for good, with all that hangs on them."""
+    remove_scenes(connection, scenes, for_good=True)
+
+
+def _end(connection: Connection, rows: Sequence[Any], *, told: bool) -> None:
     why = Reason.SCENE_REMOVED
     ended = ends.end(connection, Outcome.CANCELLED, [(row.id, row.dispatch_id, why) for row in rows])
-    members = [(asset, one.dispatch_id, "") for asset, one in ended.items()]
-    journal.record(connection, JournalType.FINALIZED, None, why, members)
-    journal.record(connection, JournalType.REMOVED, None, why, [(asset, None, "") for asset in assets])
-    left = [row.artifact for row in fetch(connection, _LEAVE_PARTS, assets=assets)]
-    let_go(connection, [*left, *(row.artifact for row in rows)])
-    for statement in (_DROP_PARTS, _DROP_FACTS, _DROP_ASSETS):
+    if told:
+        members = [(asset, one.dispatch_id, "") for asset, one in ended.items()]
+        journal.record(connection, JournalType.FINALIZED, None, why, members)
+        left = [(row.id, None, journal.details(book=row.book_key)) for row in rows]
+        journal.record(connection, JournalType.REMOVED, None, why, left)
+
+
+def _leave(connection: Connection, rows: Sequence[Any], *, for_good: bool) -> None:
+    assets = sorted(row.id for row in rows)
+    shown = [row.artifact for row in rows]
+    if for_good:
+        purge_assets(connection, assets, shown)
+    else:
+        let_go(connection, [*(row.artifact for row in fetch(connection, _LEAVE_PARTS, assets=assets)), *shown])
+        run(connection, _DROP_PARTS, assets=assets).close()
+    for statement in (_DROP_FACTS, _DROP_ASSETS):
         run(connection, statement, assets=assets).close()
     drop_tally(connection, ((row.book_key, row.media, row.id) for row in rows))

@@ -109,7 +109,7 @@ _RESUME = Statement(
 )
 _WORKSPACE_OF = Statement(
     "workspace_of", "The workspace and switched-off media types of a book.",
-    "SELECT b.workspace, b.disabled FROM book b WHERE b.book_key = :book",
+    "SELECT b.workspace, b.disabled FROM book b WHERE b.book_key = :book AND b.deleted_at IS NULL",
 )  # fmt: skip
 _CONTENT = Statement(
     "content_of_scene", "The content of a scene.", "SELECT s.content FROM scene s WHERE s.scene_key = :scene"

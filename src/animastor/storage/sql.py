@@ -27,6 +27,7 @@ from animastor.storage import (
     bookjournal,
     cancelling,
     content,
+    deletion,
     diff,
     drift,
     due,
@@ -75,13 +76,37 @@ class SqlStorage(ports.Storage):
     # content
 
     async def save_book(
-        self, book: Book, *, settings: ContentSettings | None, source: str, source_key: str, source_sha256: str
+        self,
+        book: Book,
+        *,
+        settings: ContentSettings | None,
+        source: str,
+        source_key: str,
+        source_sha256: str,
+        for_good: bool = False,
     ) -> ports.SavedBook:
-        """Import or edit; unchanged content is left alone. `settings` None keeps the stored ones."""
+        """Import or edit; unchanged content is left alone. `settings` None keeps the stored ones.
+
+        `for_good`: a deletion, which keeps nothing of what leaves the book.
+        """
         came_from = content.Source(source, source_key, source_sha256)
         stored = await self._db.read(content.stored_hashes, book.head.book_id)
         arriving = await self._db.aside(diff.incoming, book, stored)
-        return await self._db.write(content.save_book, self._registry, book, arriving, settings, came_from)
+        return await self._db.write(
+            content.save_book, self._registry, book, arriving, settings, came_from, for_good=for_good
+        )
+
+    async def begin_deletion(self, book_key: BookKey) -> Sequence[int]:
+        """Write a book's tombstone and close its requests: those that were closed."""
+        return await self._db.write(deletion.begin_deletion, book_key)
+
+    async def deletions(self) -> Sequence[BookKey]:
+        """Books that are being deleted."""
+        return await self._db.read(deletion.deletions)
+
+    async def delete_some(self, book_key: BookKey) -> ports.Deleting:
+        """Delete the next batch of a book that is being deleted."""
+        return await self._db.write(deletion.delete_some, self._registry, book_key)
 
     async def load_book(self, book_key: BookKey) -> Book:
         """A whole book as it was saved. Raises `LookupError`."""

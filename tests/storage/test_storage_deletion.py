@@ -1,0 +1,165 @@
+"""Deleting: what leaves for good takes every row along; what is used elsewhere stays; interrupted, it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Connection, text
+from world import Driver, book, chapter, scene, unit
+
+from animastor.books.model import Book
+from animastor.engine.ports import Scope
+from animastor.engine.replaying import replay
+from animastor.engine.states import State
+from animastor.protocol import BookKey
+from animastor.storage.database import Database
+from animastor.storage.requests import ScopeError
+from animastor.storage.sql import SqlStorage
+
+TABLES = (
+    "book", "book_cover", "chapter", "scene", "unit_take", "asset", "asset_facts", "tally", "dispatch", "part",
+    "request", "request_media", "request_exclusion", "journal",
+)  # fmt: skip
+
+
+def _counts(connection: Connection) -> dict[str, int]:
+    return {table: connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() for table in TABLES}
+
+
+async def _rows(database: Database) -> dict[str, int]:
+    return {table: count for table, count in (await database.read(_counts)).items() if count}
+
+
+async def _delete(storage: SqlStorage, key: BookKey) -> int:
+    """The whole deletion, as an engine does it; how many attempts were ended."""
+    for request in await storage.begin_deletion(key):
+        while await storage.sweep_uncovered(request, 100):
+            pass
+    ended = 0
+    while not (batch := await storage.delete_some(key)).done:
+        ended += len(batch.ended)
+        await storage.mark_released(batch.ended)
+    return ended
+
+
+async def _delete_part(driver: Driver, saved: Book) -> None:
+    await driver.storage.save_book(
+        saved, settings=None, source="test", source_key=saved.head.book_id, source_sha256="", for_good=True
+    )
+    await driver.storage.mark_released(await driver.storage.unreleased(100))
+
+
+async def _collect(storage: SqlStorage) -> None:
+    marked = await storage.collectable(500)
+    await storage.collected([checksum for checksum, _ in marked])
+
+
+async def test_a_deleted_book_leaves_no_row_and_no_artifact(
+    driver: Driver, storage: SqlStorage, database: Database
+) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    await driver.run()
+    await driver.save(book(chapter("ch-1", scene("sc-0", unit("tale-0-a")), scene("sc-9"))))
+    await driver.request(key)
+    await driver.start("sound")
+    assert await _delete(storage, key) > 0
+    await _collect(storage)
+    assert await _rows(database) == {}
+    assert await storage.artifacts_after("", 10) == []
+
+
+async def test_from_the_first_moment_nothing_of_it_starts_and_its_name_is_free(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    await storage.begin_deletion(key)
+    assert await storage.books() == []
+    assert await driver.start("sound") == []
+    with pytest.raises(ScopeError):
+        await driver.open(key)
+    again = await driver.save(book())
+    assert again != key
+    assert await storage.deletions() == [key]
+    while not (await storage.delete_some(key)).done:
+        await storage.mark_released(await storage.unreleased(100))
+    assert [row.book_key for row in await storage.books()] == [again]
+
+
+async def test_what_another_book_uses_stays(driver: Driver, storage: SqlStorage) -> None:
+    first = await driver.save(book())
+    await driver.request(first)
+    await driver.run()
+    same = replace(book(), head=replace(book().head, book_id="twin"))
+    second = await driver.save(same)
+    await driver.request(second)
+    assert await driver.run() == 0, "all of it is taken over"
+    before = await storage.artifacts_after("", 100)
+    await _delete(storage, first)
+    await _collect(storage)
+    assert await storage.artifacts_after("", 100) == before
+    assert set((await driver.states(second)).values()) == {State.READY}
+
+
+async def test_an_attempt_that_runs_ends_before_its_rows_go(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    (work, *_) = await driver.start("sound")
+    await storage.begin_deletion(key)
+    batch = await storage.delete_some(key)
+    assert work.dispatch_id in {one.dispatch_id for one in batch.ended}
+    assert not batch.done
+    assert [row.asset for row in await storage.asset_standings() if row.state is State.GENERATING] == []
+    (late,) = await storage.accept([driver.result(work, work.missing[0])])
+    assert not late.ready
+
+
+async def test_a_deleted_scene_and_unit_take_their_parts_and_journal_along(
+    driver: Driver, storage: SqlStorage, database: Database
+) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    await driver.run()
+    left = book(chapter("ch-1", scene("sc-0", unit("tale-0-a"), unit("tale-0-b")), scene("sc-1", unit("tale-1-a"))))
+    await _delete_part(driver, left)
+    rows = await _rows(database)
+    assert (rows["scene"], rows["asset"]) == (2, 6)
+    assert not await database.read(_orphans)
+    replayed = replay(await storage.journal())
+    assert not replayed.faults + replayed.differences(await storage.asset_standings())
+    await driver.replan()
+    await driver.request(key)
+    await driver.run()
+    assert set((await driver.states(key)).values()) == {State.READY}
+    await _collect(storage)
+    assert not await database.read(_traces_of, "tale-1-b")
+
+
+def _orphans(connection: Connection) -> list[object]:
+    of = ("part", "dispatch", "journal")
+    gone = [f"SELECT asset FROM {table} WHERE asset NOT IN (SELECT id FROM asset)" for table in of]
+    return list(connection.execute(text(" UNION ALL ".join(gone))))
+
+
+def _traces_of(connection: Connection, unit_id: str) -> list[object]:
+    return list(
+        connection.execute(text(f"SELECT hash FROM part WHERE places LIKE '%\"{unit_id}\"%' OR unit_id = '{unit_id}'"))
+    )
+
+
+async def test_the_whole_scope_of_a_library_is_kept_apart(
+    driver: Driver, storage: SqlStorage, database: Database
+) -> None:
+    kept = await driver.save(book(name="kept"))
+    await driver.request(kept)
+    await driver.run()
+    before = await _rows(database)
+    key = await driver.save(book(name="gone"))
+    await driver.request(key)
+    await driver.run()
+    await _delete(storage, key)
+    await _collect(storage)
+    assert await _rows(database) == before
+    assert len(await storage.export_rows(kept, Scope())) == 3
