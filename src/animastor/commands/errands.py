@@ -70,7 +70,8 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:steer": steered.steer,
     **inspections.ERRANDS,
 }
-BRIEF: tuple[type[Asked], ...] = (Cancelling, Steering)  # done without a worker: nothing is made by these
+# Done without a worker: nothing is made by these.
+BRIEF: tuple[type[Any], ...] = (Cancelling, Steering, *inspections.BRIEF)
 
 
 def errands(drive: Driving) -> Mapping[str, Callable[[Message], AsyncGenerator[Message, None]]]:

@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the program."""
     app.command(short_help="Say what something waits for, or why it failed.")(explain)
     app.command(short_help="Show what happened to a book, and why.")(journal)
+    app.command(short_help="Delete a book, or a part of it, with all that was made of it.")(delete)
 
 
 def explain(
@@ -79,4 +80,36 @@ def journal(
 
     if after is not None and before is not None:
         raise typer.BadParameter("--after and --before exclude each other")
+    run(main, Options(home=home, json=json))
+
+
+def delete(
+    book: BookName = "",
+    scope: Annotated[
+        str, typer.Option("--scope", help="Only chapter:CHAPTER or scene:CHAPTER/SCENE; ids or numbers.")
+    ] = "",
+    unit: Annotated[list[str] | None, typer.Option("--unit", help="Only this unit; may be given again.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Delete a book, or a chapter, scene or unit of it, with everything that was made of it. Asks first.
+
+    Finished films and audiobooks in your own folders stay. The source stays too: importing it again brings back what
+    it holds.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.deleting import Removing, confirmed, resolved
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_told
+        from animastor.commands.selection import check_scope
+
+        check_scope(scope)
+        asked = await resolved(settings, Removing(book, scope, tuple(unit or ())))
+        if not yes and not confirmed(asked.what):
+            display.note("Nothing was deleted.", event="done", exit_code=0)
+            return 0
+        return say_told(await perform(settings, asked, display), display)
+
     run(main, Options(home=home, json=json))

@@ -1,0 +1,118 @@
+"""The errand of `animastor delete`, and the question before it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from animastor.app import Driving
+from animastor.commands import messages
+from animastor.commands.errors import CommandError, Exit
+from animastor.commands.homes import looking
+from animastor.commands.importing import stored_book
+from animastor.commands.messages import Tell
+from animastor.commands.selection import scope_of
+from animastor.commands.unfinished import called
+from animastor.config import Settings
+from animastor.engine.deleting import Deleted, NothingLeftError, without
+from animastor.engine.ports import BookRow, Scope, ScopeKind
+from animastor.protocol import BookKey
+
+
+@dataclass(frozen=True, slots=True)
+class Removing:
+    """What `animastor delete` was asked for. `scope` and `units` empty: the whole book.
+
+    `key` and `what` are found before it is handed over: repeated after a holder died, it is still about the same book.
+    """
+
+    book: str
+    scope: str = ""
+    units: tuple[str, ...] = ()
+    key: int = 0
+    what: str = ""
+
+
+async def resolved(settings: Settings, asked: Removing) -> Removing:
+    """With the book's key, and what it is in words. Raises `CommandError` for what is not there."""
+    async with looking(settings) as opened:
+        row = await stored_book(opened.storage, asked.book)
+        if asked.scope or asked.units:
+            scope = await scope_of(opened.storage, row, asked.scope)
+            _check(scope, asked)
+            try:
+                without(await opened.storage.load_book(row.book_key), scope, asked.units)
+            except NothingLeftError as error:
+                raise _refused(error) from error
+    return replace(asked, book=row.book_id, key=row.book_key, what=_what(row, asked))
+
+
+def confirmed(what: str) -> bool:
+    """Ask the person at the terminal. Raises `CommandError` where there is none to ask."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise CommandError(
+            Exit.USAGE, "confirmation_missing", f"Deleting {what} cannot be undone: add --yes to do it without asking."
+        )
+    print(f"Delete {what}, with everything that was made of it? This cannot be undone. [y/N] ", end="", file=sys.stderr)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+async def delete(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
+    """Delete, and answer when nothing of it is left. Raises `CommandError`."""
+    asked = Removing(**{**told, "units": tuple(told["units"])})
+    deleted = await _deleted(drive, asked)
+    await drive.engine.planned()
+    tell(
+        messages.result(
+            said=_sentence(asked.what, deleted),
+            book=asked.book,
+            scenes=deleted.scenes,
+            stopped=deleted.stopped,
+            artifacts=deleted.artifacts,
+        )
+    )
+
+
+async def _deleted(drive: Driving, asked: Removing) -> Deleted:
+    """What is gone already, as the command was interrupted after that, counts for nothing."""
+    storage, deletion = drive.reading.storage, drive.engine.deletion
+    if not asked.scope and not asked.units:
+        return await deletion.book(BookKey(asked.key))
+    for row in await storage.books():
+        if row.book_key == asked.key:
+            with suppress(NothingLeftError, CommandError):
+                return await deletion.part(row, await scope_of(storage, row, asked.scope), asked.units)
+    return Deleted(0, 0, 0)
+
+
+def _check(scope: Scope, asked: Removing) -> None:
+    if asked.units and scope.kind is not ScopeKind.WHOLE_BOOK:
+        raise CommandError(
+            Exit.USAGE, "scope_invalid", "Name units or a --scope, not both: a unit's id says where it is."
+        )
+    if scope.kind not in (ScopeKind.WHOLE_BOOK, ScopeKind.CHAPTER, ScopeKind.SCENE):
+        raise CommandError(Exit.USAGE, "scope_invalid", "Only a chapter, a scene or units are deleted out of a book.")
+
+
+def _refused(error: NothingLeftError) -> CommandError:
+    text = str(error)
+    return CommandError(Exit.BAD_INPUT, "nothing_to_delete", f"{text[:1].upper()}{text[1:]}.")
+
+
+def _what(row: BookRow, asked: Removing) -> str:
+    book = called(row)
+    if asked.units:
+        return f"unit{'s' * (len(asked.units) > 1)} {', '.join(asked.units)} of {book}"
+    if asked.scope:
+        return f"{asked.scope.strip().replace(':', ' ', 1)} of {book}"
+    return f"{book} with its {row.scenes} scenes" if row.scenes != 1 else f"{book} with its scene"
+
+
+def _sentence(what: str, deleted: Deleted) -> str:
+    files = f"{deleted.artifacts} artifact{'s' * (deleted.artifacts != 1)} that nothing else uses"
+    stopped = f" {deleted.stopped} running attempts were stopped." if deleted.stopped else ""
+    return f"Deleted: {what}, and {files}.{stopped}"
