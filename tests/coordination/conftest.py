@@ -1,4 +1,5 @@
-"""The same tests on the store in memory and on each real server that starts here; a skip says why one does not."""
+"""The same tests on the store in memory and on each real server that starts here. One that does not is named by one
+skip, of `test_real_servers.py`, with its reason."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 import coordination_world
 import pytest
 
-from coordination_servers import KINDS, NoServerError, direct_store, serving
+from coordination_servers import KINDS, NoServerError, direct_store, missing, serving
 
 
 class Servers:
@@ -48,7 +49,8 @@ def servers() -> Iterator[Servers]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Whatever speaks to a `World` does so once for each kind of store."""
     if hasattr(metafunc.module, "World"):
-        metafunc.parametrize("store_kind", ["memory", *KINDS], indirect=True)
+        found = [kind for kind in KINDS if not missing(kind)]
+        metafunc.parametrize("store_kind", ["memory", *found], indirect=True)
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from coordination_world import AUDIO, NO_WAIT, job, worker
 
-from coordination_servers import binary, serving, started
+from coordination_servers import binary, started
 
 pytest.importorskip("redis.asyncio", reason="needs the extra `redis`")
 
@@ -309,29 +308,3 @@ def test_every_script_says_what_it_takes_and_gives():
         head = file.read_text("utf-8").split("\n\n", 1)[0]
         assert "-- KEYS[1]" in head, file.name
         assert "-- Result" in head, file.name
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, servers: Any) -> Iterator[Path]:
-    """A server in cluster mode that has all slots: it refuses keys of different slots."""
-    servers.socket("valkey")
-    with ExitStack() as running:
-        yield running.enter_context(serving("valkey", "--cluster-enabled", "yes"))
-
-
-async def test_a_cluster_accepts_every_script(cluster: Path):
-    client = connect(f"unix://{cluster}")
-    await client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-    while b"cluster_state:ok" not in await client.execute_command("CLUSTER", "INFO"):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-    store = await ready(RedisLink(client))
-    await entered(store)
-    (claim,) = await store.claim(SPEAKER, {"speech": 1}, NO_WAIT)
-    steps: list[Callable[[], Any]] = [
-        lambda: store.settle([Verdict(claim.job.job_id, claim.claim_no, SPEAKER.key)]),
-        lambda: store.release([Ended(AssetId(1), DispatchId("d1"))]),
-        store.sweep,
-    ]
-    for step in steps:
-        await step()
-    await store.close()

@@ -77,7 +77,7 @@ class RedisCoordination:
 
     @classmethod
     def connect(cls, url: str, clock: Clock, limits: Limits | None = None, *, root: str = ROOT) -> RedisCoordination:
-        """For the server at this URL (`redis://`, `rediss://`, `unix://`). Nothing is sent before the first call."""
+        """For the server at this URL (see `link.connect`). Nothing is sent before the first call."""
         made = cls(RedisLink(connect(url)), clock, limits, root=root)
         bells = {f"{root}:bell": made._bell.ring, f"{root}:wake": made._wake}
         made._doorbell = Doorbell(connect(url, connections=2), made._me, bells)

@@ -7,11 +7,13 @@ import contextlib
 import random
 from collections.abc import Callable, Mapping
 
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import RedisClusterException, RedisError
+
+from animastor.coordination.redis.link import Client
 
 LOOK_EVERY = 10.0  # seconds between two looks whether the connection still lives
 LONGEST_PAUSE = 1.0
+UNHEARD = (RedisError, RedisClusterException, OSError)
 
 
 class Doorbell:
@@ -22,7 +24,7 @@ class Doorbell:
     rings once, for what nobody could hear meanwhile.
     """
 
-    def __init__(self, client: Redis, me: str, bells: Mapping[str, Callable[[], None]]) -> None:
+    def __init__(self, client: Client, me: str, bells: Mapping[str, Callable[[], None]]) -> None:
         self._client = client
         self._me = me
         self._bells = {channel.encode(): ring for channel, ring in bells.items()}
@@ -44,16 +46,17 @@ class Doorbell:
     async def _send(self) -> None:
         while self._owed:
             channel = self._owed.pop()
-            with contextlib.suppress(RedisError, OSError):
+            with contextlib.suppress(*UNHEARD):
                 await self._client.publish(channel, self._me)
 
     async def _listen(self) -> None:
         while True:
-            with contextlib.suppress(RedisError, OSError):
+            with contextlib.suppress(*UNHEARD):
                 await self._hear()
             await asyncio.sleep(random.uniform(0.0, LONGEST_PAUSE))
 
     async def _hear(self) -> None:
+        await self._client.initialize()  # a cluster knows its servers only then
         async with self._client.pubsub() as subscribed:
             await subscribed.subscribe(*self._bells)
             while True:

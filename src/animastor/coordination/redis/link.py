@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import nullcontext
 from typing import Any, Protocol
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
-    ClusterDownError,
+    ClusterError,
+    MovedError,
     NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
+    RedisClusterException,
     TryAgainError,
 )
 from redis.exceptions import (
@@ -27,7 +30,17 @@ from redis.exceptions import (
 from animastor.coordination.redis.scripts import Script
 from animastor.engine.ports import CoordinationUnavailableError
 
-PASSING = (RedisConnectionError, RedisTimeoutError, ReadOnlyError, ClusterDownError, TryAgainError, OSError)
+PASSING = (
+    RedisConnectionError,
+    RedisTimeoutError,
+    ReadOnlyError,
+    TryAgainError,
+    MovedError,
+    ClusterError,
+    RedisClusterException,
+    OSError,
+)
+CLUSTER = "+cluster"  # in the scheme of a URL: ask that server for the others
 
 ATTEMPTS = 6
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds, doubling; the pause is a random part of it (full jitter)
@@ -52,18 +65,26 @@ class Link(Protocol):
         ...
 
 
-def connect(url: str, connections: int = CONNECTIONS) -> Redis:
-    """A client that waits for a free connection instead of opening ever more; `redis://`, `rediss://`, `unix://`."""
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=connections,
-        timeout=ANSWER_TIMEOUT,
-        socket_connect_timeout=CONNECT_TIMEOUT,
-        socket_timeout=ANSWER_TIMEOUT,
-        health_check_interval=15,
-        retry=Retry(NoBackoff(), 0),  # `RedisLink` repeats, and says how often
-    )
-    return Redis.from_pool(pool)
+Client = Redis | RedisCluster
+
+
+def connect(url: str, connections: int = CONNECTIONS) -> Client:
+    """A client that has at most so many connections to a server: `redis://`, `rediss://`, `unix://`; of a cluster
+    that has several, `redis+cluster://`, `rediss+cluster://` and one of them. Nothing is sent before the first call.
+
+    One of a single server waits for a free connection; at a cluster `RedisLink` does.
+    """
+    options: dict[str, Any] = {
+        "max_connections": connections,
+        "socket_connect_timeout": CONNECT_TIMEOUT,
+        "socket_timeout": ANSWER_TIMEOUT,
+        "health_check_interval": 15,
+        "retry": Retry(NoBackoff(), 0),  # `RedisLink` repeats, and says how often
+    }
+    scheme, _, rest = url.partition("://")
+    if scheme.endswith(CLUSTER):
+        return RedisCluster.from_url(f"{scheme.removesuffix(CLUSTER)}://{rest}", **options)
+    return Redis.from_pool(BlockingConnectionPool.from_url(url, timeout=ANSWER_TIMEOUT, **options))
 
 
 class RedisLink:
@@ -71,8 +92,9 @@ class RedisLink:
     whose connection failed. Every script may be repeated: what it did, it does not do again, or its answer is kept.
     """
 
-    def __init__(self, client: Redis, *, attempts: int = ATTEMPTS) -> None:
+    def __init__(self, client: Client, *, attempts: int = ATTEMPTS) -> None:
         self._client = client
+        self._room = asyncio.Semaphore(CONNECTIONS) if isinstance(client, RedisCluster) else nullcontext()
         self._execute: Callable[..., Awaitable[Any]] = client.execute_command
         self._attempts = attempts
         self._behind: set[asyncio.Task[None]] = set()
@@ -113,10 +135,11 @@ class RedisLink:
         raise AssertionError("the last attempt returns or raises")
 
     async def _call(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
-        try:
-            return await self._execute("EVALSHA", script.sha, len(keys), *keys, *args)
-        except NoScriptError:
-            return await self._execute("EVAL", script.text, len(keys), *keys, *args)
+        async with self._room:
+            try:
+                return await self._execute("EVALSHA", script.sha, len(keys), *keys, *args)
+            except NoScriptError:
+                return await self._execute("EVAL", script.text, len(keys), *keys, *args)
 
     async def close(self) -> None:
         """Let what was abandoned be handed over, and the connections go."""
