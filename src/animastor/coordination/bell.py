@@ -13,7 +13,7 @@ class Bell:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[asyncio.Future[None], None] = {}  # in order, so that a run replays
         self.rings = 0  # so far: who looks before waiting sees whether it rang meanwhile
 
     def ring(self) -> None:
@@ -27,11 +27,11 @@ class Bell:
     async def wait(self, seconds: float) -> None:
         """Return at the next ring, and at the latest after so many seconds of the clock."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.add(waiter)
+        self._waiting[waiter] = None
         sleeper = asyncio.ensure_future(self._clock.sleep(seconds))
         try:
             await asyncio.wait((waiter, sleeper), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._waiting.discard(waiter)
+            self._waiting.pop(waiter, None)
             waiter.cancel()
             sleeper.cancel()

@@ -167,6 +167,8 @@ class Requests:
         while ended := await self._storage.sweep_uncovered(request_id, self._config.batch):
             await self._successors.release_and_wake(ended)
             stopped += len(ended)
+        # a sweep whose release failed finds nothing to sweep when it is repeated: what ended is released all the same
+        await self._successors.release_unreleased(self._config.batch)
         self._bell.ring()
         self._changes.happened()
         return stopped

@@ -41,7 +41,7 @@ class Changes:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._watchers: set[Bell] = set()
+        self._watchers: dict[Bell, None] = {}  # in order, so that a run replays
 
     def happened(self) -> None:
         """Wake all watchers."""
@@ -52,8 +52,8 @@ class Changes:
     def watching(self) -> Iterator[Bell]:
         """A bell that rings at each change while the block runs."""
         bell = Bell(self._clock)
-        self._watchers.add(bell)
+        self._watchers[bell] = None
         try:
             yield bell
         finally:
-            self._watchers.discard(bell)
+            self._watchers.pop(bell, None)

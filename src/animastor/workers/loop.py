@@ -87,7 +87,7 @@ class WorkerLoop:
         self._appetite = Appetite(runner.count)
         self._held: dict[_Held, None] = {}
         self._in_hand = 0  # of them: not made yet
-        self._recovering: set[asyncio.Task[None]] = set()
+        self._recovering: dict[asyncio.Task[None], None] = {}
         self._present = worker  # as it is registered, with the profiles whose backends are well
         self._registered = False
         self._room = asyncio.Event()
@@ -106,10 +106,10 @@ class WorkerLoop:
         found = await asyncio.to_thread(self._workdir.take_over)
         for receipt in found:
             task = asyncio.create_task(self._redeliver(receipt))
-            self._recovering.add(task)
-            task.add_done_callback(self._recovering.discard)
+            self._recovering[task] = None
+            task.add_done_callback(self._recovering.pop)
         if self._recovering:
-            await asyncio.wait(set(self._recovering), timeout=RECOVER_S)
+            await asyncio.wait(list(self._recovering), timeout=RECOVER_S)
         return len(found)
 
     async def run(self) -> None:
@@ -291,21 +291,21 @@ class WorkerLoop:
         making = [held for held in self._held if held.stage is _Stage.MAKING]
         for held in making:
             held.task.cancel() if held.task is not None else None
-        delivering = {held.task for held in self._held if held.stage is _Stage.DELIVERING and held.task is not None}
+        delivering = [held.task for held in self._held if held.stage is _Stage.DELIVERING and held.task is not None]
         for held in making:
             await _ended(held.task)
             await self._workdir.remove(held.folder)
         try:
             async with asyncio.timeout(GRACE_S):
                 await self._hand_back([held.claim for held in making])
-                if rest := delivering | self._recovering:
+                if rest := [*delivering, *self._recovering]:
                     await asyncio.wait(rest)
                 await self._hub.goodbye(self._present)
         except TimeoutError:
-            _log.warning("results wait on disk for the next start", results=len(delivering | self._recovering))
+            _log.warning("results wait on disk for the next start", results=len(delivering) + len(self._recovering))
         except Exception as error:  # noqa: BLE001 - the boundary to a transport: reported; silence will tell the hub
             _log.warning("the hub did not hear the goodbye", error=f"{type(error).__name__}: {error}")
-        for task in delivering | self._recovering:
+        for task in [*delivering, *self._recovering]:
             await _ended(task)
 
     async def _hand_back(self, claims: Sequence[Claim]) -> None:

@@ -1,0 +1,157 @@
+"""What was asked and what was made, as those remember it who asked and made it; never read from the engine's tables.
+
+From the books as people last saved them it says what every artifact must be, by text that is written here a second
+time and shares nothing with planning, hashing or storing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from animastor.books.model import Book, Scene
+from animastor.engine.ports import Scope, ScopeKind
+from animastor.protocol import BookKey, Claim
+
+from .media import RAISES, RUN
+
+NEEDS = {"voice": ("voice",), "sketch": ("sketch",), "clip": ("sketch", "clip")}
+
+
+@dataclass
+class Shelved:
+    """A book as its people know it. `saving`: versions on their way, of which nobody knows yet whether they arrived."""
+
+    name: str
+    book: Book | None = None
+    narrator: str = ""
+    key: BookKey | None = None
+    saving: int = 0
+    saved_at: float = 0.0
+
+
+@dataclass(eq=False)
+class Ask:
+    """Something that was asked for. It holds from when it was said; `over`: its cancel, or its successor, returned."""
+
+    book: str
+    scope: Scope
+    media: frozenset[str]
+    key: str
+    request_id: int | None = None
+    over: bool = False
+    answered: bool = False
+    step: int = 0
+
+    def includes(self, place: Place) -> bool:
+        """Whether an asset at this place is meant."""
+        if self.over or place.book != self.book or place.media not in self.media:
+            return False
+        kind = self.scope.kind
+        if kind is ScopeKind.WHOLE_BOOK:
+            return True
+        if kind is ScopeKind.CHAPTER:
+            return place.chapter == self.scope.chapter_id
+        if kind is ScopeKind.FROM_SCENE:
+            return True  # reading order is the book's, which may be edited meanwhile: whoever asks for less is stricter
+        return place.scene == self.scope.scene_id
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an asset belongs, by the ids that people use."""
+
+    book: str
+    chapter: str
+    scene: str
+    media: str
+
+
+@dataclass
+class Oracle:
+    """The memory of one run."""
+
+    books: dict[str, Shelved] = field(default_factory=dict)
+    asks: list[Ask] = field(default_factory=list)
+    cursed: set[int] = field(default_factory=set)  # assets that the database chokes on
+    runs: int = 0
+    run_of: dict[tuple[str, int], int] = field(default_factory=dict)  # (job, claim number) → run
+    contents: Counter[bytes] = field(default_factory=Counter)  # what was made, without the numbers of runs
+    claims: defaultdict[tuple[int, str], set[int]] = field(default_factory=lambda: defaultdict(set))
+    accepted: dict[tuple[int, str], str] = field(default_factory=dict)  # (asset, hash) → checksum
+    answers: Counter[str] = field(default_factory=Counter)
+    gone: set[str] = field(default_factory=set)  # worker instances that were killed
+
+    # --- what backends and workers say ---
+
+    def started(self, claim: Claim) -> int:
+        """A backend was given a job; the number of the run."""
+        self.runs += 1
+        self.run_of[claim.job.job_id, claim.claim_no] = self.runs
+        return self.runs
+
+    def produced(self, claim: Claim, content: bytes) -> None:
+        """A backend made something."""
+        self.contents[RUN.sub(b"", content)] += 1
+
+    def claimed(self, claim: Claim) -> None:
+        """A claim was given: only from one may a failure come."""
+        self.claims[claim.job.asset, claim.job.input_hash].add(claim.claim_no)
+
+    def answered(self, claim: Claim, uploaded: Any, answer: str) -> None:
+        """A worker was told what became of its result."""
+        self.answers[answer] += 1
+        if answer in ("accepted", "late_accept", "already_accepted"):
+            self.accepted[claim.job.asset, claim.job.input_hash] = uploaded.checksum
+
+    def worker_gone(self, key: str) -> None:
+        """A worker was killed."""
+        self.gone.add(key)
+
+    # --- what people say ---
+
+    def covers(self, place: Place) -> bool:
+        """Whether somebody wants this asset now."""
+        return any(ask.includes(place) for ask in self.asks)
+
+    # --- what must be there ---
+
+    def expected(self, shelved: Shelved) -> dict[Place, list[bytes] | bytes | None]:
+        """What each asset of a book must be: merged bytes, or the pictures in order; None for nothing at all.
+
+        Media types that are switched off, or cannot be planned, are left out, as is what requires them.
+        """
+        found: dict[Place, list[bytes] | bytes | None] = {}
+        assert shelved.book is not None
+        off = {name.removesuffix("_enabled") for name, on in shelved.book.head.layer_config.items() if on is False}
+        for chapter, scene in shelved.book.scenes():
+            for media in NEEDS:
+                if not off & set(NEEDS[media]) and not (media == "voice" and _hopeless(scene)):
+                    place = Place(shelved.name, chapter.chapter_id, scene.scene_id, media)
+                    found[place] = _expected(media, scene, shelved.narrator, voice="voice" not in off)
+        return found
+
+
+def _hopeless(scene: Scene) -> bool:
+    return any(unit.text == RAISES for unit in scene.units)
+
+
+def _said(scene: Scene, narrator: str) -> list[bytes]:
+    return [f"say({unit.text}|{narrator})".encode() for unit in scene.units if unit.text]
+
+
+def _drawn(scene: Scene) -> list[bytes]:
+    return [f"draw({unit.image.prompt})".encode() for unit in scene.units]
+
+
+def _expected(media: str, scene: Scene, narrator: str, *, voice: bool) -> list[bytes] | bytes | None:
+    if media == "sketch":
+        return _drawn(scene)
+    if media == "voice":
+        said = _said(scene, narrator)
+        return b"[" + b"+".join(said) + b"]" if said else None
+    if not scene.units:
+        return None
+    length = b"*" if not voice or _hopeless(scene) else b"%d" % sum(map(len, _said(scene, narrator)))
+    return b"[" + b"+".join(b"shoot(" + one + b"|" + length + b")" for one in _drawn(scene)) + b"]"

@@ -1,0 +1,224 @@
+"""People: they import and edit books, ask, cancel, and try again when no answer came, as a client does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from animastor.books.model import (
+    Book,
+    BookHead,
+    BookId,
+    Chapter,
+    ChapterId,
+    Scene,
+    SceneId,
+    Unit,
+    UnitId,
+    UnitImage,
+)
+from animastor.engine.errors import EngineError, EngineStoppedError
+from animastor.engine.ports import (
+    ArtifactStoreUnavailableError,
+    CoordinationUnavailableError,
+    NewRequest,
+    Scope,
+    ScopeKind,
+    StorageUnavailableError,
+)
+from animastor.media.types import ContentSettings
+
+from .media import MEDIA, RAISES
+from .oracle import NEEDS, Ask, Shelved
+from .servers import Process
+
+if TYPE_CHECKING:
+    from .world import World
+
+NO_ANSWER = (
+    ConnectionError,
+    StorageUnavailableError,
+    CoordinationUnavailableError,
+    ArtifactStoreUnavailableError,
+    EngineStoppedError,
+)
+MOVES = {"edit": 30, "ask": 30, "cancel": 12, "revoice": 4, "import again": 4}
+
+
+class People:
+    """Everybody who uses this installation. Each thing that they do is a task of its own."""
+
+    def __init__(self, world: World, names: tuple[str, ...]) -> None:
+        self._world = world
+        self._random = world.dice.stream("people")
+        self._names = names
+        self._scenes: dict[str, dict[str, Scene]] = {name: {} for name in names}
+        self._asked = 0
+        self.busy = 0
+
+    def act(self) -> None:
+        """Somebody does something."""
+        (move,) = self._random.choices(list(MOVES), list(MOVES.values()))
+        name = self._random.choice(self._names)
+        if not self._world.dice.comes(f"user: {move}", name):
+            return
+        self.start(getattr(self, f"_{move.replace(' ', '_')}")(name))
+
+    def start(self, action: Awaitable[None]) -> None:
+        """Do something beside everything else."""
+        self.busy += 1
+        self._world.loop.create_task(self._do(action), context=Context())
+
+    async def _do(self, action: Awaitable[None]) -> None:
+        try:
+            await action
+        finally:
+            self.busy -= 1
+
+    async def until_answered(self, work: Callable[[Process], Awaitable[Any]]) -> Any:
+        """Ask one server after the other until one answers."""
+        while True:
+            server = self._world.dice.pick("asked server", self._world.servers)
+            try:
+                return await server.call(work)
+            except NO_ANSWER:
+                await self._world.pause(self._world.dice.seconds("ask again", (0.2, 1.0, 3.0)))
+
+    # --- books ---
+
+    async def _edit(self, name: str) -> None:
+        await self.save(name, self._book(name))
+
+    async def _import_again(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None and shelved.book is not None:
+            await self.save(name, shelved.book)
+
+    async def _revoice(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None and shelved.book is not None:
+            await self.save(name, shelved.book, narrator=self._random.choice("vw"))
+
+    async def save(self, name: str, book: Book, narrator: str | None = None) -> None:
+        """Import a book, or edit it; one person at a time saves a book."""
+        oracle = self._world.oracle
+        shelved = oracle.books.setdefault(name, Shelved(name))
+        while shelved.saving:
+            await self._world.pause(0.5)
+        shelved.saving += 1
+        if narrator is not None and shelved.book is not None:
+            book = shelved.book
+        voice = shelved.narrator if narrator is None else narrator
+
+        async def saving(process: Process) -> Any:
+            assert process.storage is not None
+            assert process.engine is not None
+            saved = await process.storage.save_book(
+                book,
+                settings=ContentSettings(narrator=voice),
+                source="",
+                source_key=name,
+                source_sha256=sha256(repr((book, voice)).encode()).hexdigest(),
+            )
+            await process.engine.edited()
+            return saved
+
+        try:
+            saved = await self.until_answered(saving)
+            shelved.key, shelved.book, shelved.narrator = saved.book_key, book, voice
+            shelved.saved_at = self._world.loop.elapsed
+            self._world.watch.say(f"{name} is saved (revision {saved.revision})")
+        finally:
+            shelved.saving -= 1
+
+    def _book(self, name: str) -> Book:
+        random, known = self._random, self._scenes[name]
+        for number in range(4):
+            if f"s{number}" not in known or random.random() < 0.3:
+                known[f"s{number}"] = self._scene(name, number)
+        names = random.sample(sorted(known), random.randint(1, 4))
+        chapters = random.sample(("c0", "c1"), random.randint(1, 2))
+        cut = random.randint(0, len(names)) if len(chapters) > 1 else len(names)
+        parts = (names[:cut], names[cut:])
+        off = {f"{media}_enabled": False for media in MEDIA if random.random() < 0.06}
+        return Book(
+            BookHead(BookId(name), title=random.choice("AB"), layer_config=off),
+            tuple(
+                Chapter(ChapterId(chapter), tuple(known[one] for one in part))
+                for chapter, part in zip(chapters, parts, strict=False)
+            ),
+        )
+
+    def _scene(self, name: str, number: int) -> Scene:
+        random = self._random
+        letters = ["a", "b", "c", ""] if random.random() > 0.04 else [RAISES]
+        return Scene(
+            scene_id=SceneId(f"s{number}"),
+            units=tuple(
+                Unit(
+                    unit_id=UnitId(f"{name}-{number}-{at}"),
+                    text=random.choice(letters),
+                    image=UnitImage(prompt=random.choice("xyz")),
+                )
+                for at in range(random.randint(0, 3))
+            ),
+        )
+
+    # --- requests ---
+
+    async def _ask(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None and shelved.book is not None:
+            media = tuple(self._random.sample(MEDIA, self._random.randint(1, 3)))
+            await self.ask(name, media, self._scope(shelved.book))
+
+    async def ask(self, name: str, media: tuple[str, ...], scope: Scope) -> int | None:
+        """Ask for media types over a scope; None when all of that is switched off, or not there any more."""
+        oracle = self._world.oracle
+        key = oracle.books[name].key
+        assert key is not None
+        self._asked += 1
+        wanted = frozenset(need for one in media for need in NEEDS[one])
+        ask = Ask(name, scope, wanted, f"ask-{self._asked}", step=self._world.loop.steps)
+        before = [one for one in oracle.asks if one.answered and not one.over and one.book == name]
+        oracle.asks.append(ask)
+        new = NewRequest(book_key=key, scope=scope, media=media, idempotency_key=ask.key)
+
+        async def asking(process: Process) -> Any:
+            assert process.engine is not None
+            return await process.engine.requests.open(new)
+
+        try:
+            opened = await self.until_answered(asking)
+        except (EngineError, LookupError):
+            ask.over = True
+            return None
+        ask.request_id, ask.answered, ask.media = opened.request.request_id, True, wanted - set(opened.disabled)
+        self._world.watch.say(f"request {ask.request_id} for {', '.join(media)} over {scope.kind} of {name}")
+        for one in before:
+            one.over = one.over or one.scope != scope or one.media != ask.media
+        return ask.request_id
+
+    async def _cancel(self, name: str) -> None:
+        asks = [one for one in self._world.oracle.asks if one.book == name and one.answered]
+        if not asks:
+            return
+        ask = self._random.choice(asks[-3:])
+
+        async def cancelling(process: Process) -> Any:
+            assert process.engine is not None
+            return await process.engine.requests.cancel(ask.request_id)  # type: ignore[arg-type]
+
+        await self.until_answered(cancelling)
+        ask.over = True
+        self._world.watch.say(f"the cancel of request {ask.request_id} has returned")
+
+    def _scope(self, book: Book) -> Scope:
+        scenes = list(book.scenes())
+        if not scenes or self._random.random() < 0.5:
+            return Scope()
+        chapter, one = self._random.choice(scenes)
+        kind = self._random.choice((ScopeKind.CHAPTER, ScopeKind.SCENE, ScopeKind.FROM_SCENE))
+        return Scope(kind, chapter.chapter_id, "" if kind is ScopeKind.CHAPTER else one.scene_id)

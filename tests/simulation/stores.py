@@ -1,0 +1,319 @@
+"""The shared stores of the simulated world, and how a node reaches them: late, not at all, or without an answer.
+
+Between a node and a store lies a way: before an operation and behind it anything else may happen. The operations
+themselves are the real ones, and atomic.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection
+
+from animastor.coordination import Limits, MemoryCoordination
+from animastor.engine.ports import (
+    ArtifactStoreUnavailableError,
+    CoordinationUnavailableError,
+    StorageUnavailableError,
+)
+from animastor.engine.reasons import Reason
+from animastor.media.types import Facts, Structure
+from animastor.storage.database import InPlaceDatabase
+from animastor.storage.sql import SqlStorage, open_storage
+
+from .dice import Dice
+from .media import REGISTRY, facts_of
+from .scheduling import SimLoop
+from .watching import Watch
+
+SLOW = (0.01, 0.05, 0.3, 2.0, 8.0)
+_SCHEMA: list[str] = []
+
+
+def new_database(clock: Callable[[], float]) -> tuple[InPlaceDatabase, sqlite3.Connection]:
+    """An empty database in memory, with its schema, and its driver's connection."""
+    if not _SCHEMA:
+        first = InPlaceDatabase(lambda: 0.0)
+        _at_once(open_storage(first, REGISTRY, create=True))
+        _SCHEMA.append(
+            ";".join(line for line in _driver(first).iterdump() if "TRANSACTION" not in line and line != "COMMIT;")
+        )
+        _at_once(first.close())
+    database = InPlaceDatabase(clock)
+    raw = _driver(database)
+    raw.executescript(f"BEGIN;{_SCHEMA[0]};COMMIT;")
+    return database, raw
+
+
+def _driver(database: InPlaceDatabase) -> sqlite3.Connection:
+    raw = database._connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
+
+
+def _at_once(operation: Any) -> Any:
+    try:
+        operation.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("the operation waited")
+
+
+class Way:
+    """The way between a node and a store: it takes a moment, and sometimes long."""
+
+    def __init__(self, dice: Dice, slow: str) -> None:
+        self._dice, self._slow = dice, slow
+
+    async def go(self) -> None:
+        """One way."""
+        if self._dice.strikes(self._slow):
+            await asyncio.sleep(self._dice.seconds(self._slow, SLOW))
+        else:
+            await asyncio.sleep(0)
+
+
+class NodeDatabase:
+    """The one database, as a node reaches it. `animastor.storage.database.Database`."""
+
+    writable = True
+
+    def __init__(self, shared: InPlaceDatabase, watch: Watch, dice: Dice) -> None:
+        self._shared, self._watch, self._dice = shared, watch, dice
+        self._way = Way(dice, "database slow")
+
+    async def read(self, core: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run a function that only reads."""
+        await self._way.go()
+        if self._dice.strikes("database away"):
+            raise StorageUnavailableError("simulated: the database does not answer")
+        answer = self._shared.run(core, *args, **kwargs)
+        await self._way.go()
+        return answer
+
+    async def write(self, core: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run a function and commit; the answer may be lost, and then it is asked for again, or never."""
+        await self._way.go()
+        if self._dice.strikes("database away before commit", core.__name__):
+            raise StorageUnavailableError("simulated: the database does not answer")
+        answer = self._run(core, *args, **kwargs)
+        await self._way.go()
+        if self._dice.strikes("commit repeated", core.__name__):
+            answer = self._run(core, *args, **kwargs)
+            await self._way.go()
+        if self._dice.strikes("database away after commit", core.__name__):
+            raise StorageUnavailableError("simulated: the database does not answer any more")
+        return answer
+
+    def _run(self, core: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = self._shared.run(core, *args, **kwargs)
+        self._watch.committed(core.__name__)
+        return answer
+
+    async def aside(self, call: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run a function."""
+        return call(*args, **kwargs)
+
+    async def close(self) -> None:
+        """The shared one stays."""
+
+
+class NodeStorage(SqlStorage):
+    """The real storage; a batch may choke on one of its members."""
+
+    def __init__(self, database: Any, dice: Dice, cursed: set[int]) -> None:
+        super().__init__(database, REGISTRY)
+        self._dice, self._cursed = dice, cursed
+
+    def _choke(self, members: Sequence[Any]) -> None:
+        for one in members:
+            if one.asset in self._cursed:
+                raise RuntimeError("simulated: the database chokes on this member")
+        if members and self._dice.strikes("member at fault", members[0].asset):
+            self._cursed.add(members[0].asset)
+            self._choke(members)
+
+    async def begin(self, begins: Any) -> Any:
+        """PENDING → GENERATING."""
+        self._choke(begins)
+        return await super().begin(begins)
+
+    async def accept(self, results: Any) -> Any:
+        """Take results."""
+        self._choke(results)
+        return await super().accept(results)
+
+    async def count_failures(self, failures: Any) -> Any:
+        """Count failures."""
+        self._choke(failures)
+        return await super().count_failures(failures)
+
+
+class SimFile:
+    """A file: what of `pathlib.Path` the code under test uses."""
+
+    def __init__(self, content: bytes, parent: Any = None) -> None:
+        self.content: bytes | None = content
+        self.parent = parent
+
+    def exists(self) -> bool:
+        """Whether it is there."""
+        return self.content is not None
+
+    def open(self, mode: str = "rb") -> io.BytesIO:
+        """Its bytes, for reading."""
+        return io.BytesIO(self.read())
+
+    def read(self) -> bytes:
+        """Its bytes. Raises `FileNotFoundError`."""
+        if self.content is None:
+            raise FileNotFoundError("simulated: the file is gone")
+        return self.content
+
+
+class Shelf:
+    """The artifact store that all nodes share: files by checksum."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, SimFile] = {}
+        self.away = False
+        self.low = False
+        self.excused: set[str] = set()  # checksums whose bytes were taken away or damaged by a fault
+
+    def remove(self, checksum: str) -> None:
+        """The bytes are gone."""
+        if checksum in self.files:
+            self.files.pop(checksum).content = None
+
+    def content(self, checksum: str) -> bytes | None:
+        """The bytes under a checksum."""
+        found = self.files.get(checksum)
+        return found.content if found is not None else None
+
+
+class NodeShelf:
+    """The artifact store as a node reaches it. `engine.ports.ArtifactStore`."""
+
+    def __init__(self, shelf: Shelf, dice: Dice, watch: Watch) -> None:
+        self._shelf, self._watch = shelf, watch
+        self._way = Way(dice, "artifacts slow")
+
+    async def _go(self) -> None:
+        await self._way.go()
+        if self._shelf.away:
+            raise ArtifactStoreUnavailableError
+
+    async def put(self, source: Any, suffix: str) -> tuple[str, int]:
+        """Take a file in."""
+        await self._go()
+        content = source.read()
+        checksum = sha256(content).hexdigest()
+        held = self._shelf.files.get(checksum)
+        if held is None or held.content != content:
+            self._shelf.files[checksum] = SimFile(content)
+        await self._go()
+        return checksum, len(content)
+
+    async def path(self, checksum: str, suffix: str) -> Any:
+        """The file, if it is there."""
+        await self._go()
+        return self._shelf.files.get(checksum)
+
+    async def delete(self, checksum: str, suffix: str) -> None:
+        """Remove bytes."""
+        await self._go()
+        self._watch.bytes_deleted(checksum)
+        self._shelf.remove(checksum)
+
+    async def check(self) -> Reason | None:
+        """How the store is."""
+        await self._way.go()
+        if self._shelf.away:
+            return Reason.ARTIFACT_STORE_UNAVAILABLE
+        return Reason.DISK_LOW if self._shelf.low else None
+
+
+class SimChecker:
+    """Looks at bytes: whole or not. That they are the right ones, the oracle finds out."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._way = Way(dice, "artifacts slow")
+
+    async def check(self, media: str, kind: str, structure: Structure, path: Any) -> tuple[Facts, str | None]:
+        """Whole or not."""
+        await self._way.go()
+        facts = facts_of(path.content or b"")
+        return facts, REGISTRY[media].check(structure, facts)
+
+
+class Coordinator:
+    """The coordination store that all nodes share; it can be emptied, or away."""
+
+    def __init__(self, loop: SimLoop, clock: Any, limits: Limits, *, window: bool) -> None:
+        self._loop, self._clock, self._limits, self._window = loop, clock, limits, window
+        self.away = False
+        self.memory = MemoryCoordination(clock, limits, window=window)
+
+    def begin(self, era: int) -> None:
+        """It holds this era already, and no window is open."""
+        self.memory = MemoryCoordination(self._clock, self._limits, window=False)
+        _at_once(self.memory.set_era(era))
+        self.memory._window = self._window
+
+    def replace(self) -> None:
+        """The process that held it is gone."""
+        self.memory = MemoryCoordination(self._clock, self._limits, window=self._window)
+
+    def seen(self, operation: str, *args: Any) -> Any:
+        """The answer of an operation that never waits, at once and unseen by anybody."""
+        return _at_once(getattr(self.memory, operation)(*args))
+
+
+class NodeCoordination:
+    """The coordination store as a node reaches it. `engine.ports.Coordination`."""
+
+    def __init__(self, shared: Coordinator, watch: Watch, dice: Dice) -> None:
+        self._shared, self._watch, self._dice = shared, watch, dice
+        self._way = Way(dice, "coordination slow")
+
+    def __getattr__(self, name: str) -> Any:
+        async def call(*args: Any) -> Any:
+            return await self._call(name, *args)
+
+        setattr(self, name, call)
+        return call
+
+    async def claim(self, worker: Any, limit: Any, wait: timedelta) -> Any:
+        """Jobs for a worker."""
+        return await self._call("claim", worker, limit, wait)
+
+    def wake(self) -> None:
+        """Something may be claimed or dispatched now."""
+        self._shared.memory.wake()
+
+    async def _call(self, name: str, *args: Any) -> Any:
+        await self._way.go()
+        if self._shared.away or self._dice.strikes("coordination away", name):
+            raise CoordinationUnavailableError("simulated: the coordination store does not answer")
+        before = getattr(self._watch, f"before_{name}", None)
+        if before is not None:
+            before(*args)
+        answer = await getattr(self._shared.memory, name)(*args)
+        after = getattr(self._watch, f"after_{name}", None)
+        if after is not None:
+            after(*args, answer)
+        await self._way.go()
+        if self._dice.strikes("coordination's answer lost", name):
+            raise CoordinationUnavailableError("simulated: the coordination store does not answer any more")
+        return answer
+
+
+def connection_run(database: InPlaceDatabase, call: Callable[[Connection], Any]) -> Any:
+    """Read something past every layer."""
+    return database.run(call)

@@ -1,0 +1,33 @@
+"""A short run of the simulator, and that a seed replays exactly. Long ones: `make simulate`, `make mutants`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SECONDS = 100  # of two cores
+
+
+def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(HERE.parent)}
+    return subprocess.run(
+        [sys.executable, "-m", "simulation", *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SECONDS * 4)
+def test_whatever_the_seed_decides_the_invariants_hold_and_every_request_ends() -> None:
+    ran = simulation("--seeds", "100000", "--seconds", str(SECONDS), "--stop")
+    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
+
+
+def test_a_seed_replays_exactly() -> None:
+    first, second = (simulation("--seed", "5").stdout for _ in range(2))
+    assert len(first.splitlines()) > 100
+    assert first == second

@@ -1,0 +1,179 @@
+"""Workers: the real loop, with a disk that outlives crashes and backends whose fate the dice decide."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from animastor.protocol import Claim, FailureType, Worker
+from animastor.workers.backend import BackendError, Produced, Progress
+from animastor.workers.backends import Backends, CpuBackend
+from animastor.workers.failures import no_progress
+from animastor.workers.loop import WorkerLoop
+from animastor.workers.receipts import Receipt
+from animastor.workers.work import Work
+
+from .media import FUNCTIONS, SPOILED, made
+from .scheduling import Node, SimClock
+from .stores import SimFile
+
+if TYPE_CHECKING:
+    from .servers import Process, Server
+    from .world import World
+
+SECONDS = (0.05, 0.5, 0.5, 2.0, 6.0, 20.0)
+FATES = {
+    "backend transient": FailureType.TRANSIENT,
+    "backend infrastructure": FailureType.INFRASTRUCTURE,
+    "backend permanent": FailureType.PERMANENT,
+    "backend misconfigured": FailureType.MISCONFIGURED,
+    "backend orchestration": FailureType.ORCHESTRATION,
+}
+
+
+class Folder:
+    """The folder of a claim on a worker's disk."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.receipt: Receipt | None = None
+
+
+class SimWorkdir:
+    """One run's folders on a disk that outlives it: what of `workers.workdir.Workdir` the loop uses."""
+
+    def __init__(self, disk: list[Folder]) -> None:
+        self._disk = disk
+        self._earlier = list(disk)
+
+    def folder(self, claim: Claim) -> Folder:
+        """A folder, not made yet."""
+        return Folder(claim)
+
+    async def remove(self, folder: Folder) -> None:
+        """Remove a folder."""
+        await asyncio.sleep(0)
+        if folder in self._disk:
+            self._disk.remove(folder)
+
+    def take_over(self) -> tuple[Receipt, ...]:
+        """The finished results of earlier runs; the rest goes."""
+        self._disk[:] = [folder for folder in self._disk if folder.receipt is not None or folder not in self._earlier]
+        return tuple(folder.receipt for folder in self._disk if folder.receipt is not None)
+
+
+class SimRunner:
+    """Has work done, as children would: slowly, and not always well."""
+
+    def __init__(self, world: World, count: int, disk: list[Folder]) -> None:
+        self._world, self.count, self._disk = world, count, disk
+        self._children = asyncio.Semaphore(count)
+
+    async def run(self, work: Work, progress: Progress) -> Produced:
+        """The finished file. Raises `BackendError`."""
+        async with self._children:
+            return await self._work(work, progress)
+
+    async def _work(self, work: Work, progress: Progress) -> Produced:
+        claim, folder, dice = work.claim, work.folder, self._world.dice
+        assert claim is not None
+        assert isinstance(folder, Folder)
+        number = self._world.oracle.started(claim)
+        self._disk.append(folder)
+        await self._take_time(work, progress)
+        for fate, failure in FATES.items():
+            if dice.strikes(fate, claim.job.kind):
+                raise BackendError(failure, "made_up", f"simulated: {fate}")
+        content = self._content(work)
+        if dice.strikes("backend empty", claim.job.kind):
+            content = b""
+        elif dice.strikes("backend spoils", claim.job.kind):
+            content += SPOILED.encode()
+        elif self._world.salted and claim.job.kind != "merge":
+            content += b"#%d" % number
+        self._world.oracle.produced(claim, content)
+        file: Any = SimFile(content, folder)
+        folder.receipt = Receipt(claim, file)
+        await asyncio.sleep(0)
+        return Produced(file)
+
+    def _content(self, work: Work) -> bytes:
+        try:
+            inputs = [file.read() for file in work.order.files()]  # type: ignore[attr-defined]
+        except FileNotFoundError as error:
+            raise BackendError(FailureType.TRANSIENT, "bad_input", str(error)) from error
+        if any(not one or one.endswith(SPOILED.encode()) for one in inputs):
+            raise BackendError(FailureType.TRANSIENT, "bad_input", "simulated: an input does not decode")
+        return made(work.order.kind, work.order.structure, inputs)
+
+    async def _take_time(self, work: Work, progress: Progress) -> None:
+        dice = self._world.dice
+        if dice.strikes("backend hangs", work.order.kind):
+            await asyncio.sleep(work.limits.idle_s)
+            raise no_progress(work.limits.idle_s)
+        left = dice.seconds("work", SECONDS) if dice.on else 0.3
+        if dice.strikes("backend slow", work.order.kind):
+            left += dice.seconds("slow work", (30.0, 90.0))
+        told = 0.0
+        while left > 0:
+            await asyncio.sleep(min(left, 10.0))
+            left -= 10.0
+            told += 0.05
+            progress(min(told, 1.0))
+
+
+class SimWorker:
+    """A machine that works; one run after the other lives on it."""
+
+    def __init__(self, world: World, name: str, lanes: tuple[str, ...]) -> None:
+        self._world, self.name, self.lanes = world, name, lanes
+        self.disk: list[Folder] = []
+        self._lives = 0
+        self.node: Node | None = None
+        self.loop: WorkerLoop | None = None
+        self.slots = 2
+
+    def start(self, server: Server, *, inside: Process | None = None) -> None:
+        """A new run, if none lives; `inside` a server's process when embedded."""
+        if self.node is not None:
+            return
+        self._lives += 1
+        self.slots = self._world.dice.pick("slots", (1, 2, 3))
+        node = self.node = inside if inside is not None else Node(f"{self.name}.{self._lives}")
+        self._world.loop.create_task(self._live(node, server, inside), context=node.context.copy())
+
+    async def _live(self, node: Node, server: Server, inside: Process | None) -> None:
+        world = self._world
+        clock = SimClock(world.loop, node)
+        ill = world.ill
+        backends = Backends(
+            [
+                CpuBackend(profile, functions, lambda profile=profile: ill.get((self.name, profile)))  # type: ignore[misc]
+                for profile, functions in FUNCTIONS.items()
+            ],
+            clock,
+        )
+        hub: Any = inside.hub if inside is not None else world.wire(server)
+        workdir: Any = SimWorkdir(self.disk)
+        me = Worker("wrk", f"{self.name}.{self._lives}", backends.capacity(self.slots), self.lanes)
+        runner = SimRunner(world, self.slots, self.disk)
+        loop = self.loop = WorkerLoop(
+            hub, me, runner, backends, clock=clock, workdir=workdir, random=world.dice.stream("delivery")
+        )
+        world.watch.worker(me)
+        await loop.run()
+        if self.node is node:
+            self.node = self.loop = None
+            world.restart_later(self)
+
+    def crash(self) -> None:
+        """The run is gone with its memory; its disk stays."""
+        node, self.node, self.loop = self.node, None, None
+        if node is not None:
+            self._world.loop.kill(node)
+            self._world.oracle.worker_gone(f"wrk/{node.name}")
+
+    def drain(self) -> None:
+        """The run is asked to end in order."""
+        if self.loop is not None:
+            self.loop.stop()
