@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install film novel test lint bench lock clean
+.PHONY: help install film novel test simulate lint bench lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -33,6 +33,12 @@ test: $(READY) ## every check and the whole test suite
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+
+SEEDS ?= 1000
+SEED ?=
+ONLY ?=
+simulate: $(READY) ## the simulator: SEEDS=100000 of them, or one with its story: SEED=17 (docs/simulation.md)
+	@PYTHONPATH=tests $(BIN)/python -m simulation $(if $(SEED),--seed $(SEED) $(if $(ONLY),--only $(ONLY)),--seeds $(SEEDS) --complete)
 
 lint: $(READY) ## the checks that take seconds
 	@$(BIN)/ruff check

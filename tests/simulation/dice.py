@@ -1,8 +1,8 @@
 """What the seed decides besides the order: which faults come, when, and what people do.
 
 Each kind of decision has a stream of its own, so that leaving one fault out (`without`) disturbs the others as little
-as can be: that is what makes a failing run shrink. With `only`, nothing else comes. A seed likes some faults and knows nothing of others, so that
-rare ones are not always drowned by frequent ones.
+as can be: that is what makes a failing run shrink. With `only`, nothing else comes. A seed likes some faults and knows
+nothing of others, so that rare ones are not always drowned by frequent ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ class Dice:
     """Draws for one run. `happened` lists what came, as (number of the step, key, what)."""
 
     def __init__(
-        self, seed: int, rates: dict[str, float], without: Collection[str] = (), only: Collection[str] | None = None
+        self,
+        seed: int,
+        rates: dict[str, float],
+        without: Collection[str] = (),
+        only: Collection[str] | None = None,
     ) -> None:
         self.seed = seed
         self.without = frozenset(without)

@@ -44,15 +44,15 @@ class Ask:
     answered: bool = False
     step: int = 0
 
-    def includes(self, place: Place) -> bool:
-        """Whether an asset at this place is meant."""
+    def includes(self, place: Place, *, moved: bool) -> bool:
+        """Whether an asset at this place is meant; `moved`: it may be on its way out of a chapter that was edited."""
         if self.over or place.book != self.book or place.media not in self.media:
             return False
         kind = self.scope.kind
         if kind is ScopeKind.WHOLE_BOOK:
             return True
         if kind is ScopeKind.CHAPTER:
-            return place.chapter == self.scope.chapter_id
+            return moved or place.chapter == self.scope.chapter_id
         if kind is ScopeKind.FROM_SCENE:
             return True  # reading order is the book's, which may be edited meanwhile: whoever asks for less is stricter
         return place.scene == self.scope.scene_id
@@ -111,9 +111,9 @@ class Oracle:
 
     # --- what people say ---
 
-    def covers(self, place: Place) -> bool:
+    def covers(self, place: Place, *, moved: bool = False) -> bool:
         """Whether somebody wants this asset now."""
-        return any(ask.includes(place) for ask in self.asks)
+        return any(ask.includes(place, moved=moved) for ask in self.asks)
 
     # --- what must be there ---
 
@@ -126,8 +126,8 @@ class Oracle:
         assert shelved.book is not None
         off = {name.removesuffix("_enabled") for name, on in shelved.book.head.layer_config.items() if on is False}
         for chapter, scene in shelved.book.scenes():
-            for media in NEEDS:
-                if not off & set(NEEDS[media]) and not (media == "voice" and _hopeless(scene)):
+            for media, needs in NEEDS.items():
+                if not off & set(needs) and not (media == "voice" and _hopeless(scene)):
                     place = Place(shelved.name, chapter.chapter_id, scene.scene_id, media)
                     found[place] = _expected(media, scene, shelved.narrator, voice="voice" not in off)
         return found

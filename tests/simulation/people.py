@@ -44,7 +44,7 @@ NO_ANSWER = (
     ArtifactStoreUnavailableError,
     EngineStoppedError,
 )
-MOVES = {"edit": 30, "ask": 30, "cancel": 12, "revoice": 4, "import again": 4}
+MOVES = {"edit": 20, "ask": 30, "cancel": 10, "revoice": 4, "import again": 3}
 
 
 class People:
@@ -135,10 +135,10 @@ class People:
 
     def _book(self, name: str) -> Book:
         random, known = self._random, self._scenes[name]
-        for number in range(4):
-            if f"s{number}" not in known or random.random() < 0.3:
+        for number in range(5):
+            if f"s{number}" not in known or random.random() < 0.25:
                 known[f"s{number}"] = self._scene(name, number)
-        names = random.sample(sorted(known), random.randint(1, 4))
+        names = random.sample(sorted(known), random.randint(2, 5))
         chapters = random.sample(("c0", "c1"), random.randint(1, 2))
         cut = random.randint(0, len(names)) if len(chapters) > 1 else len(names)
         parts = (names[:cut], names[cut:])
@@ -162,7 +162,7 @@ class People:
                     text=random.choice(letters),
                     image=UnitImage(prompt=random.choice("xyz")),
                 )
-                for at in range(random.randint(0, 3))
+                for at in range(random.choice((0, 1, 2, 2, 3, 3)))
             ),
         )
 
@@ -171,7 +171,7 @@ class People:
     async def _ask(self, name: str) -> None:
         shelved = self._world.oracle.books.get(name)
         if shelved is not None and shelved.book is not None:
-            media = tuple(self._random.sample(MEDIA, self._random.randint(1, 3)))
+            media = tuple(self._random.sample(MEDIA, self._random.choice((1, 2, 3, 3))))
             await self.ask(name, media, self._scope(shelved.book))
 
     async def ask(self, name: str, media: tuple[str, ...], scope: Scope) -> int | None:
@@ -195,7 +195,7 @@ class People:
         except (EngineError, LookupError):
             ask.over = True
             return None
-        ask.request_id, ask.answered, ask.media = opened.request.request_id, True, wanted - set(opened.disabled)
+        ask.request_id, ask.answered, ask.media = opened.request.request_id, True, frozenset(opened.request.media)
         self._world.watch.say(f"request {ask.request_id} for {', '.join(media)} over {scope.kind} of {name}")
         for one in before:
             one.over = one.over or one.scope != scope or one.media != ask.media

@@ -11,9 +11,9 @@ import os
 import sys
 import time
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -22,7 +22,7 @@ import structlog
 from .expected import missing
 from .world import World
 
-CHUNK = 10  # seeds that a process takes at a time
+CHUNK = 4  # seeds that a process takes at a time
 SHRINK_S = 90.0
 LEAST_STEPS, LEAST_FAULTS = 500, 3
 
@@ -108,8 +108,13 @@ def many(seeds: Iterable[int], processes: int) -> Iterator[Report]:
         return
     rest = iter(seeds)
     with ProcessPoolExecutor(processes) as pool:
-        for reports in pool.map(several, iter(lambda: list(islice(rest, CHUNK)), [])):
-            yield from reports
+        ahead: deque[Future[list[Report]]] = deque()
+        while True:
+            while len(ahead) < 2 * processes and (chunk := list(islice(rest, CHUNK))):
+                ahead.append(pool.submit(several, chunk))
+            if not ahead:
+                return
+            yield from ahead.popleft().result()
 
 
 def prepare() -> None:

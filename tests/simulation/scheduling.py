@@ -125,7 +125,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         future = self.create_future()
         try:
             result = func(*args)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - given to whoever waits
             future.set_exception(error)
         else:
             future.set_result(result)

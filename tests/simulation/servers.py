@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from animastor.engine.alarms import Alarm
-from animastor.engine.config import EngineConfig
 from animastor.engine.engine import Engine
 from animastor.engine.errors import EngineFailedError, EngineStoppedError
 from animastor.engine.ports import CoordinationUnavailableError
@@ -101,7 +100,7 @@ class Server:
             checker=SimChecker(world.dice),
             registry=REGISTRY,
             clock=clock,
-            config=EngineConfig(era_window_s=world.window_s, tick_s=world.tick_s, lanes=world.lanes),
+            config=world.config,
             new_dispatch_id=world.new_id,
             rng=world.dice.stream("jitter"),
             report=lambda alarm: world.alarm(process, alarm),

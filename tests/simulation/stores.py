@@ -41,9 +41,8 @@ def new_database(clock: Callable[[], float]) -> tuple[InPlaceDatabase, sqlite3.C
     if not _SCHEMA:
         first = InPlaceDatabase(lambda: 0.0)
         _at_once(open_storage(first, REGISTRY, create=True))
-        _SCHEMA.append(
-            ";".join(line for line in _driver(first).iterdump() if "TRANSACTION" not in line and line != "COMMIT;")
-        )
+        lines = (line for line in _driver(first).iterdump() if line not in ("BEGIN TRANSACTION;", "COMMIT;"))
+        _SCHEMA.append("\n".join(lines))
         _at_once(first.close())
     database = InPlaceDatabase(clock)
     raw = _driver(database)
@@ -96,6 +95,8 @@ class NodeDatabase:
         answer = self._shared.run(core, *args, **kwargs)
         await self._way.go()
         return answer
+
+    glance = read
 
     async def write(self, core: Any, *args: Any, **kwargs: Any) -> Any:
         """Run a function and commit; the answer may be lost, and then it is asked for again, or never."""
@@ -204,6 +205,11 @@ class NodeShelf:
         self._shelf, self._watch = shelf, watch
         self._way = Way(dice, "artifacts slow")
 
+    @property
+    def where(self) -> str:
+        """Nowhere."""
+        return "a shelf"
+
     async def _go(self) -> None:
         await self._way.go()
         if self._shelf.away:
@@ -224,6 +230,17 @@ class NodeShelf:
         """The file, if it is there."""
         await self._go()
         return self._shelf.files.get(checksum)
+
+    async def missing(self, artifacts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Those that are not there."""
+        await self._go()
+        return [one for one in artifacts if one[0] not in self._shelf.files]
+
+    async def whole(self, checksum: str, suffix: str) -> bool | None:
+        """Whether the bytes are right."""
+        await self._go()
+        content = self._shelf.content(checksum)
+        return None if content is None else sha256(content).hexdigest() == checksum
 
     async def delete(self, checksum: str, suffix: str) -> None:
         """Remove bytes."""
@@ -283,8 +300,8 @@ class NodeCoordination:
         self._way = Way(dice, "coordination slow")
 
     def __getattr__(self, name: str) -> Any:
-        async def call(*args: Any) -> Any:
-            return await self._call(name, *args)
+        async def call(*args: Any, **options: Any) -> Any:
+            return await self._call(name, *args, **options)
 
         setattr(self, name, call)
         return call
@@ -297,14 +314,18 @@ class NodeCoordination:
         """Something may be claimed or dispatched now."""
         self._shared.memory.wake()
 
-    async def _call(self, name: str, *args: Any) -> Any:
+    def listen(self, ring: Callable[[], None]) -> None:
+        """Be called at each wake."""
+        self._shared.memory.listen(ring)
+
+    async def _call(self, name: str, *args: Any, **options: Any) -> Any:
         await self._way.go()
         if self._shared.away or self._dice.strikes("coordination away", name):
             raise CoordinationUnavailableError("simulated: the coordination store does not answer")
         before = getattr(self._watch, f"before_{name}", None)
         if before is not None:
             before(*args)
-        answer = await getattr(self._shared.memory, name)(*args)
+        answer = await getattr(self._shared.memory, name)(*args, **options)
         after = getattr(self._watch, f"after_{name}", None)
         if after is not None:
             after(*args, answer)

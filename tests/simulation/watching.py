@@ -199,9 +199,8 @@ class Watch:
         if state == READY:
             if hash_ != wanted and planned_seq >= plan_seq:
                 self.fail(2, f"asset {asset} is ready with another hash than it wants, after {name}")
-            if row[2] != READY and artifact and self._shelf.content(artifact) is None:
-                if artifact not in self._shelf.excused:
-                    self.fail(2, f"asset {asset} became ready without its bytes, in {name}")
+            if row[2] != READY and self._is_missing(artifact):
+                self.fail(2, f"asset {asset} became ready without its bytes, in {name}")
         outcome = self._raw.execute(
             "SELECT outcome FROM dispatch WHERE asset = ? AND id = ?", (asset, dispatch)
         ).fetchone()
@@ -230,20 +229,21 @@ class Watch:
             self.fail(5, f"dispatch {dispatch} succeeded, but asset {asset} is {NAMES[state]}, made by {made_by}")
 
     def _part(self, row: Any, name: str) -> None:
-        _, asset, hash_, kind, before, after, attempts, infra, old, new, _, _, claim, *_ = row
-        if before == MADE and after != MADE and old and self._shelf.content(old) is not None:
-            if old not in self._shelf.excused:
-                self.fail(12, f"the accepted part {hash_} ({kind}) of asset {asset} is gone, in {name}")
-        if before != MADE and after == MADE and new and self._shelf.content(new) is None:
-            if new not in self._shelf.excused:
-                self.fail(2, f"a part of asset {asset} was accepted without its bytes, in {name}")
-        claims = self._oracle.claims.get((asset, hash_), ())
-        failed = len(claims)
-        if attempts + infra > row[13] + row[14]:
-            if attempts + infra > failed + self.withdrawals(asset):
-                self.fail(6, f"part {hash_} of asset {asset} counts {attempts} + {infra} of {failed} claims, in {name}")
+        _, asset, hash_, kind, before, after, attempts, infra, old, new, *_ = row
+        kept = old and old not in self._shelf.excused and self._shelf.content(old) is not None
+        if before == MADE and after != MADE and kept:
+            self.fail(12, f"the accepted part {hash_} ({kind}) of asset {asset} is gone, in {name}")
+        if before != MADE and after == MADE and self._is_missing(new):
+            self.fail(2, f"a part of asset {asset} was accepted without its bytes, in {name}")
+        counted, claims = attempts + infra, len(self._oracle.claims.get((asset, hash_), ()))
+        if counted > row[13] + row[14] and counted > claims + self._withdrawals(asset):
+            self.fail(6, f"part {hash_} of asset {asset} counts {counted} failures of {claims} claims, in {name}")
 
-    def withdrawals(self, asset: int) -> int:
+    def _is_missing(self, checksum: str) -> bool:
+        """Whether bytes that should be there are not, and no fault has taken them."""
+        return bool(checksum) and checksum not in self._shelf.excused and self._shelf.content(checksum) is None
+
+    def _withdrawals(self, asset: int) -> int:
         """How often parts of an asset were withdrawn: each counts an attempt without a claim."""
         return int(
             self._raw.execute(
@@ -258,7 +258,7 @@ class Watch:
     def _journal(self, row: Any) -> None:
         type_, reason = row[1], row[2].partition(":")[0]
         self.told[f"{type_} {reason}".strip()] += 1
-        if type_ == "INVALID_TRANSITION":
+        if type_ == "INVALID_TRANSITION" and '"why":"orchestration"' not in row[4]:
             self.fail(3, f"a transition of asset {row[3]} was refused: {row[2]} {row[4]}")
         if reason == "wait_drift":
             self.fail(7, f"a wait bit outlived its cause: {row[4]}")
@@ -373,7 +373,7 @@ class Watch:
             self._oracle.claimed(claim)
             self.say(f"claim {claim.claim_no & 0xFFFF} of {job.kind} for asset {job.asset} by {worker.key}")
             place = self.place(job.asset)
-            if place.book and not self._oracle.covers(place):
+            if place.book and not self._oracle.covers(place, moved=True):
                 self.fail(8, f"a job of {place} is claimed, but nobody asks for it")
             if job.kind == MERGE:
                 self._merge_claimed(job)
@@ -413,9 +413,8 @@ class Watch:
         """Which claims are over."""
         for verdict, answer in zip(verdicts, answers, strict=True):
             self.answers["settled" if answer.present else "settle stale"] += 1
-            self.say(
-                f"settle {verdict.claim_no & 0xFFFF} by {verdict.worker}: {answer.present}, {verdict.failure}, {verdict.requeue_at}"
-            )
+            now = "present" if answer.present else "stale"
+            self.say(f"settle {verdict.claim_no & 0xFFFF} by {verdict.worker}: {now}, {verdict.failure or 'success'}")
             if answer.present:
                 self._claims[verdict.job_id].over = True
 

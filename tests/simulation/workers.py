@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .servers import Process, Server
     from .world import World
 
-SECONDS = (0.05, 0.5, 0.5, 2.0, 6.0, 20.0)
+SECONDS = (0.1, 0.5, 2.0, 4.0, 8.0, 20.0)
 FATES = {
     "backend transient": FailureType.TRANSIENT,
     "backend infrastructure": FailureType.INFRASTRUCTURE,
@@ -138,7 +138,7 @@ class SimWorker:
         if self.node is not None:
             return
         self._lives += 1
-        self.slots = self._world.dice.pick("slots", (1, 2, 3))
+        self.slots = self._world.dice.pick("slots", (1, 1, 2, 3))
         node = self.node = inside if inside is not None else Node(f"{self.name}.{self._lives}")
         self._world.loop.create_task(self._live(node, server, inside), context=node.context.copy())
 

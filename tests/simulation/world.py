@@ -10,6 +10,7 @@ from typing import Any
 
 from animastor.coordination import Limits
 from animastor.engine.alarms import Alarm
+from animastor.engine.config import EngineConfig
 from animastor.engine.ports import Scope, Selection
 
 from .dice import Dice
@@ -39,15 +40,15 @@ RATES = {  # how likely at each decision, for a seed that neither likes nor disl
     "message late": 0.03,
     "answer lost": 0.02,
     "answer late": 0.03,
-    "backend transient": 0.08,
-    "backend infrastructure": 0.04,
-    "backend permanent": 0.015,
-    "backend misconfigured": 0.015,
-    "backend orchestration": 0.004,
-    "backend spoils": 0.04,
-    "backend empty": 0.01,
-    "backend hangs": 0.02,
-    "backend slow": 0.05,
+    "backend transient": 0.15,
+    "backend infrastructure": 0.1,
+    "backend permanent": 0.04,
+    "backend misconfigured": 0.03,
+    "backend orchestration": 0.01,
+    "backend spoils": 0.08,
+    "backend empty": 0.03,
+    "backend hangs": 0.04,
+    "backend slow": 0.08,
 }
 EVENTS = {  # what befalls nodes and stores: weights among each other
     "server crash": 4.0,
@@ -91,9 +92,13 @@ class World:
         self.loop = SimLoop(Random(f"{seed}/order"), shape.choice((1.0, 1.0, 0.3)) if "order" not in without else 0.0)
         self.fleet = shape.random() < 0.75
         self.salted = shape.random() < 0.3
-        self.window_s = 40.0 if self.fleet else 0.0
-        self.tick_s = shape.choice((2.0, 5.0))
         self.lanes = LANES if self.fleet and shape.random() < 0.5 else LANES[:1]
+        self.config = EngineConfig(
+            era_window_s=40.0 if self.fleet else 0.0,
+            tick_s=shape.choice((2.0, 5.0)),
+            lanes=self.lanes,
+            patient=self.fleet and shape.random() < 0.8,
+        )
         self.budget = steps if steps is not None else shape.choice((800, 2000, 4000))
         self.ill: dict[tuple[str, str], str] = {}
         self.oracle, self.shelf = Oracle(), Shelf()
@@ -200,22 +205,16 @@ class World:
                 self._next_fault = steps + self._every(FAULT_EVERY)
                 self._befall()
             over = self._storm_over
-            if (
-                over is not None
-                and not over.done()
-                and steps >= self.budget
-                and (self.dice.only is not None or self._faults >= 3)
-            ):
+            if over is not None and not over.done() and steps >= self.budget and self._has_shown_enough:
                 over.set_result(None)
-        self.loop.next_look = (
-            min(self._next_full, self._next_user, self._next_fault) if self.dice.on else self._next_full
-        )
+        self.loop.next_look = self._next_full
         if self.dice.on:
-            self.loop.next_look = min(self.loop.next_look, max(self.budget, steps + 1))
+            self.loop.next_look = min(self._next_full, self._next_user, self._next_fault, max(self.budget, steps + 1))
 
     @property
-    def _faults(self) -> int:
-        return sum(number for name, number in self.dice.came.items() if not name.startswith("user"))
+    def _has_shown_enough(self) -> bool:
+        faults = sum(number for name, number in self.dice.came.items() if not name.startswith("user"))
+        return self.dice.only is not None or faults >= 3
 
     def _every(self, mean: int) -> int:
         return 1 + int(self._events.expovariate(1 / mean))
@@ -358,7 +357,8 @@ class World:
 
         async def repairing(process: Process) -> Any:
             assert process.engine is not None
-            await process.engine.reconciliation._verification.look()
+            (verify,) = (look for name, look in process.engine.reconciliation._looks if name.startswith("verifying"))
+            await verify()
             return await process.engine.presence.repair()
 
         await self.people.until_answered(repairing)
@@ -381,8 +381,8 @@ class World:
         ):
             if found := self.watch.rows(sql):
                 return str(found[0])
-        jobs = self.coordinator.seen("jobs", Selection())
-        return f"job {jobs[0]}" if jobs else ""
+        left = [*self.coordinator.seen("jobs", Selection()), *self.coordinator.seen("leases", Selection())]
+        return str(left[0]) if left else ""
 
     async def _make_everything(self) -> None:
         """Whatever happened: who asks for everything gets it."""
