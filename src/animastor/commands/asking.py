@@ -23,8 +23,11 @@ from animastor.engine.states import RequestState
 SHOWN = 5
 
 
-async def ask(drive: Driving, new: NewRequest, tell: Tell) -> tuple[RequestEvent, bool]:
-    """Open a request and tell its progress to its end, and whether it had work. Raises `CommandError`."""
+async def ask(drive: Driving, new: NewRequest, tell: Tell, *, force: bool = False) -> tuple[RequestEvent, bool]:
+    """Open a request and tell its progress to its end, and whether it had work. Raises `CommandError`.
+
+    With `force` the asset of its scene and only media type starts anew if it is at work.
+    """
     requests, before = drive.engine.requests, drive.engine.effort.spent
     try:
         opening = await requests.open(new)
@@ -36,6 +39,8 @@ async def ask(drive: Driving, new: NewRequest, tell: Tell) -> tuple[RequestEvent
         tell(messages.note(f"Switched off in this book, and not made: {', '.join(opening.disabled)}."))
     if opening.superseded:
         tell(messages.note("An earlier, unfinished make of this book was for something else: it ends here."))
+    if force and await requests.force(new.book_key, new.scope.scene_id, new.scope.chapter_id, new.media[0]):
+        tell(messages.note("What was being made of it is stopped; it starts anew in a moment.", event="forced"))
     await _say_kept(drive, opening.request, tell)
     last, worked = await _watched(drive, opening.request.request_id, await expected_of(drive.reading, new), tell)
     learned = Pace.of(drive.reading.settings.home).learned(_since(drive.engine.effort.spent, before))

@@ -26,6 +26,7 @@ from animastor.commands import (
     making,
     messages,
     regenerating,
+    retrying,
     steered,
 )
 from animastor.commands.cancelling import Cancelling
@@ -39,12 +40,13 @@ from animastor.commands.inspections import Inspection
 from animastor.commands.making import Making
 from animastor.commands.messages import Tell
 from animastor.commands.regenerating import Regenerating
+from animastor.commands.retrying import Retrying
 from animastor.commands.steered import Steering
 from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
 Asked: TypeAlias = (
-    Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection | Holding | Steering
+    Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection | Holding | Steering | Retrying
 )
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
@@ -57,6 +59,7 @@ _NAMES: Mapping[type[Any], str] = {
     Cancelling: "errand:cancel",
     Regenerating: "errand:regenerate",
     Steering: "errand:steer",
+    Retrying: "errand:retry",
     **inspections.NAMES,
 }
 _ERRANDS: Mapping[str, Errand] = {
@@ -68,6 +71,7 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:cancel": cancelling.cancel,
     "errand:regenerate": regenerating.regenerate,
     "errand:steer": steered.steer,
+    "errand:retry": retrying.retry,
     **inspections.ERRANDS,
 }
 # Done without a worker: nothing is made by these.

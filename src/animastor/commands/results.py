@@ -32,8 +32,10 @@ def say_made(result: Mapping[str, Any], display: Display, seconds: float) -> int
 
 
 def say_regenerated(result: Mapping[str, Any], display: Display, seconds: float) -> int:
-    """The end of `regenerate`."""
+    """The end of `regenerate` and `retry`."""
     display.close()
+    if "said" in result:
+        return say_told(result, display)
     failed, fields = result["failed"], {name: result[name] for name in ("book", "parts", "failed")}
     if failed:
         message = f"Not everything could be made: {_failed_text(failed)}. `animastor status` says why."

@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the program."""
     app.command(short_help="Stop making a book, or a part of it; keep what is finished.")(cancel)
     app.command(short_help="Make parts of a book again, or what is missing of them.")(regenerate)
+    app.command(short_help="Try again what failed.")(retry)
     app.command(short_help="Start nothing more of a book for now; what runs is finished.")(pause)
     app.command(short_help="Go on with a paused book.")(resume)
     app.command(short_help="Make a book before others, or one scene before all.")(prioritize)
@@ -87,6 +88,39 @@ def regenerate(
         require_home(settings)
         check_selection(scope, media, units=True)
         asked = Regenerating(book, secrets.token_hex(16), scope, media, rebuild)
+        return say_regenerated(await perform(settings, asked, display), display, time.monotonic() - began)
+
+    began = time.monotonic()
+    run(main, Options(home=home, jobs=jobs, json=json))
+
+
+def retry(
+    book: BookName = "",
+    scope: ScopeText = "all",
+    media: Media = None,
+    accept_charge: Annotated[
+        bool,
+        typer.Option("--accept-charge", help="Send paid calls again whose answers were lost: they may be paid twice."),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Start one media type of one scene anew, even while it is being made.")
+    ] = False,
+    jobs: Jobs = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Try again what failed of a book or a part of it, as if it had never been tried."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.homes import require_home
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_regenerated
+        from animastor.commands.retrying import Retrying
+        from animastor.commands.selection import check_selection
+
+        require_home(settings)
+        check_selection(scope, media)
+        asked = Retrying(book, secrets.token_hex(16), scope, media, accept_charge=accept_charge, force=force)
         return say_regenerated(await perform(settings, asked, display), display, time.monotonic() - began)
 
     began = time.monotonic()

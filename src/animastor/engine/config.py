@@ -13,7 +13,8 @@ class EngineConfig:
     nothing starts after the coordination store was lost: 0 embedded, where holding the home proves that every earlier
     attempt is over, 40 for a fleet. `lanes`: the queues that are served. `gate_s`: how old a look at the artifact
     store may be. `schedules`: whether this engine ticks, keeps and reconciles; one that does not takes results and
-    requests, and wakes those that do. `patient`: whether it waits for a database that is away, as a fleet does.
+    requests, and wakes those that do. `forced_s`: after how long an asset starts again that was ended by force: longer
+    than a worker takes to hear of it. `patient`: whether it waits for a database that is away, as a fleet does.
     """
 
     tick_s: float = 2.0
@@ -29,6 +30,7 @@ class EngineConfig:
     entry_chunk: int = 1000
     progress_per_s: float = 5.0
     schedules: bool = True
+    forced_s: float = 10.0
     patient: bool = False
 
     def __post_init__(self) -> None:

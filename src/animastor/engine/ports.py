@@ -660,6 +660,7 @@ class NewRequest:
 
     `priority`, `ahead` and `position` as in `Steer`. `rebuild`: the parts of the media types `named` (empty: of
     `media`) are made again, as other takes, even if they are there; what only comes along as required is not.
+    `accept_charge`: paid calls whose answers were lost are sent again. `kind` `retry` enters only what has failed.
     """
 
     book_key: BookKey
@@ -672,6 +673,7 @@ class NewRequest:
     named: tuple[str, ...] = ()
     ahead: int = 0
     position: Scope | None = None
+    accept_charge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -931,6 +933,7 @@ class Storage(Protocol):
     # requests -----------------------------------------------------------------------------------------------------
     async def open_request(self, new: NewRequest) -> Opened: ...
     async def enter(self, request_id: int, limit: int) -> Entered: ...
+    async def failed_media(self, book_key: BookKey, scope: Scope) -> Sequence[str]: ...  # of which something FAILED
     async def kept_parts(self, request: RequestRow) -> Sequence[KeptPart]: ...  # which a rebuild leaves alone
     async def preparing(self) -> Sequence[RequestRow]: ...
     async def books_at_work(self) -> int: ...  # how many have unfinished requests

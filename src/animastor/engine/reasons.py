@@ -54,6 +54,7 @@ class Reason(StrEnum):
     LAYERS = "layers"
     SUPERSEDED = "superseded"
     PART_LOST = "part_lost"
+    UNCERTAIN = "uncertain"  # a paid call whose answer was lost
     ORCHESTRATION = "orchestration"
     INVALID_TRANSITION = "invalid_transition"
     # results

@@ -11,7 +11,18 @@ from animastor.engine.effort import Effort
 from animastor.engine.errors import EngineError, UnknownMediaError
 from animastor.engine.estimate import Expected, Look, time_left, work_left
 from animastor.engine.pausing import Pauses
-from animastor.engine.ports import Cancel, Cancelled, NewRequest, RequestProgress, RequestRow, ScopeKind, Steer, Storage
+from animastor.engine.ports import (
+    Cancel,
+    Cancelled,
+    NewRequest,
+    RequestProgress,
+    RequestRow,
+    RollBack,
+    ScopeKind,
+    Steer,
+    Storage,
+)
+from animastor.engine.reasons import Reason
 from animastor.engine.replanning import Replanner
 from animastor.engine.states import RequestState
 from animastor.engine.waking import Bell, Changes
@@ -147,6 +158,21 @@ class Requests:
         if of.paused:
             await self._pauses.hold_back(await self._pauses.of_book(of.book_key))
         return changed
+
+    async def force(self, book_key: BookKey, scene_id: str, chapter_id: str, media: str) -> bool:
+        """Start one asset anew that is at work: its jobs are dropped, running ones stopped for good; whether it was.
+
+        It starts again only after its workers have been told (a job that runs on would be taken for its own).
+        """
+        found = [
+            one
+            for one in await self._pauses.of_book(book_key)
+            if (one.chapter_id, one.scene_id, one.media) == (chapter_id, scene_id, media)
+        ]
+        backs = [RollBack(one.asset, one.dispatch_id, Reason.FORCED, self._config.forced_s) for one in found]
+        ended = await self._storage.roll_back(backs)
+        await self._successors.release_and_wake(ended)
+        return any(one is not None for one in ended)
 
     async def _go_on(self, book_key: BookKey, resumed: Collection[int]) -> None:
         """Requests that were paused are entered further; what they left running is looked at for what it lacks."""

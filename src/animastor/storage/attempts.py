@@ -15,7 +15,7 @@ from animastor.engine.states import PartState, State, Wait
 from animastor.media.registry import Registry
 from animastor.protocol import MERGE, DispatchId, FailureType
 from animastor.storage import journal
-from animastor.storage.failed import fail
+from animastor.storage.failed import fail, last_errors
 from animastor.storage.locking import lock_assets
 from animastor.storage.rows import Statement, fetch, now
 from animastor.storage.tally import refresh_tally
@@ -67,17 +67,6 @@ _LEFT = Statement(
            min(CASE WHEN p.state = {PART_MISSING} AND p.kind = :merge THEN p.not_before END) AS merge_from
     FROM {assets} AS one JOIN part p ON p.asset = one.asset
     WHERE p.wanted = 1 GROUP BY p.asset
-    """,
-    assets={"asset": int},
-)
-
-_LAST_ERRORS = Statement(
-    "last_errors",
-    "What the given-up parts of some assets died of.",
-    """
-    SELECT p.asset, p.kind, p.code, p.message, p.attempts + p.infra_attempts AS tries
-    FROM {assets} AS one JOIN part p ON p.asset = one.asset
-    WHERE p.wanted = 1 AND p.state = {PART_LOST} ORDER BY p.asset, p.ordinal
     """,
     assets={"asset": int},
 )
@@ -213,16 +202,10 @@ def _fail(
     moved: _Moved,
 ) -> None:
     wanted = {one.asset for one in stuck if assets[one.asset].state in (State.PENDING, State.GENERATING)}
-    messages = dict(_last_errors(connection, sorted(wanted)))
+    messages = dict(last_errors(connection, sorted(wanted)))
     failed = fail(connection, registry, [(asset, Reason.PART_LOST, messages[asset]) for asset in sorted(wanted)])
     moved.ended.update(failed)
     moved.failed.update(failed)
-
-
-def _last_errors(connection: Connection, assets: Sequence[int]) -> Iterable[tuple[int, str]]:
-    """One sentence per asset."""
-    for row in fetch(connection, _LAST_ERRORS, assets=assets) if assets else ():
-        yield row.asset, f"{row.kind}: {row.message or row.code} (attempts: {row.tries})"
 
 
 def _wait(

@@ -27,12 +27,14 @@ from animastor.storage.rows import Statement, fetch, run
 from animastor.storage.takes import raise_takes
 from animastor.storage.whole import Gathering, changed, gather
 
+RETRY = "retry"  # the kind of a request that enters only what failed
 CHUNK = 1000  # the most assets of one transaction
 
 _CURSOR = Statement(
     "enter_cursor",
     "Where entering stands.",
-    "SELECT r.state, r.cursor_order, r.cursor_asset, r.rebuild, r.unit_ids FROM request r WHERE r.id = :id",
+    "SELECT r.state, r.cursor_order, r.cursor_asset, r.rebuild, r.unit_ids, r.kind, r.accept_charge"
+    " FROM request r WHERE r.id = :id",
 )
 _CHUNK = Gathering(
     "enter_chunk",
@@ -93,6 +95,16 @@ _WAIT = Statement(
     """,
     needs={"of_asset": int, "need": str, "bit": int},
 )
+_RESTING_BESIDE = Statement(
+    "resting_beside",
+    "Assets of scenes that rest, and are no failures.",
+    """
+    SELECT asset.id, asset.state, asset.reading_order, asset.planned_seq, asset.scene_key, asset.media, asset.request_id
+    FROM {needs} AS n JOIN asset ON asset.scene_key = n.scene AND asset.media = n.need
+    WHERE asset.state IN ({NEW}, {DIRTY})
+    """,
+    needs={"scene": int, "need": str},
+)
 _ADVANCE = Statement(
     "enter_advance",
     "Moves the cursor; the request is open when it has passed the scope.",
@@ -113,7 +125,7 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
     rows = gather(
         connection, _CHUNK, id=request_id, after_order=cursor.cursor_order, after_asset=cursor.cursor_asset, limit=size
     )
-    entered = _enter_rows(connection, registry, request_id, rows) if rows else 0
+    entered = _Entering(connection, registry, request_id, cursor).enter(rows) if rows else 0
     if cursor.rebuild and rows:
         raise_takes(connection, request_id, [row.id for row in rows], orjson.loads(cursor.unit_ids or "[]"))
     done = len(rows) < size
@@ -123,44 +135,60 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
     return Entered(entered, done, state)
 
 
-def _enter_rows(connection: Connection, registry: Registry, request_id: int, rows: Sequence[Any]) -> int:
-    lock_scenes_of(connection, (row.id for row in rows))
-    by_id = {row.id: row for row in rows}
-    resting = sorted(row.id for row in rows if _may_enter(row, request_id))
-    entered = changed(connection, _ENTER, resting, assets=resting) if resting else []
-    _name_busy(connection, request_id, [row for row in rows if row.state in (State.PENDING, State.GENERATING)])
-    hold(connection, by_id)
-    if entered:
-        _settle_entered(connection, registry, [by_id[asset] for asset in entered])
-    return len(entered)
+class _Entering:
+    """One chunk of a request. A `retry` enters what FAILED, and what that requires and is not on its way."""
 
+    def __init__(self, connection: Connection, registry: Registry, request_id: int, cursor: Any) -> None:
+        self._connection = connection
+        self._registry = registry
+        self._request_id = request_id
+        self._retries = cursor.kind == RETRY
+        self._accept_charge = bool(cursor.accept_charge)
 
-def _may_enter(row: Any, request_id: int) -> bool:
-    """What rests; but what failed under this very request, which is entered again after an edit, has failed."""
-    if row.state == State.FAILED:
-        return bool(row.request_id != request_id)
-    return row.state in (State.NEW, State.DIRTY)
+    def enter(self, rows: Sequence[Any]) -> int:
+        """Enter what rests and name what is on its way; how many were entered."""
+        lock_scenes_of(self._connection, (row.id for row in rows))
+        chosen = self._failed_with_needs(rows) if self._retries else rows
+        by_id = {row.id: row for row in chosen}
+        resting = sorted(row.id for row in chosen if self._may_enter(row))
+        entered = changed(self._connection, _ENTER, resting, assets=resting) if resting else []
+        self._name_busy([row for row in rows if row.state in (State.PENDING, State.GENERATING)])
+        hold(self._connection, [*by_id, *(row.id for row in rows)])
+        if entered:
+            self._settle([by_id[asset] for asset in entered])
+        return len(entered)
 
+    def _failed_with_needs(self, rows: Sequence[Any]) -> Sequence[Any]:
+        failed = [row for row in rows if row.state == State.FAILED]
+        needs = {(row.scene_key, need) for row in failed for need in self._registry.closed([row.media])}
+        found = fetch(self._connection, _RESTING_BESIDE, needs=sorted(needs)) if needs else ()
+        return [*failed, *found]
 
-def _name_busy(connection: Connection, request_id: int, busy: Sequence[Any]) -> None:
-    """What is on its way for another request is asked for again: its attempts are 0, and its back-off is over."""
-    named = sorted(row.id for row in busy if row.request_id != request_id)
-    if named:
-        forget_attempts(connection, named)
-        run(connection, _AT_ONCE, assets=named).close()
-    if busy:
-        run(connection, _CARRY, assets=sorted(row.id for row in busy)).close()
+    def _may_enter(self, row: Any) -> bool:
+        """What rests; but what failed under this very request, which is entered again after an edit, has failed."""
+        if row.state == State.FAILED:
+            return bool(row.request_id != self._request_id)
+        return row.state in (State.NEW, State.DIRTY)
 
+    def _name_busy(self, busy: Sequence[Any]) -> None:
+        """What is on its way for another request is asked for again: its attempts are 0, and its back-off is over."""
+        named = sorted(row.id for row in busy if row.request_id != self._request_id)
+        if named:
+            forget_attempts(self._connection, named, accept_charge=self._accept_charge)
+            run(self._connection, _AT_ONCE, assets=named).close()
+        if busy:
+            run(self._connection, _CARRY, assets=sorted(row.id for row in busy)).close()
 
-def _settle_entered(connection: Connection, registry: Registry, rows: Sequence[Any]) -> None:
-    forget_attempts(connection, [row.id for row in rows if row.planned_seq])
-    needs = sorted(_needs(registry, rows))
-    if needs:
-        run(connection, _WAIT, needs=needs).close()
-    members = [(row.id, None, "") for row in rows]
-    journal.record(connection, JournalType.REQUESTED, State.PENDING, Reason.REQUESTED, members)
-    left = [(row.scene_key, row.media) for row in rows if row.state == State.FAILED]
-    dependants.lift_readers(connection, registry, left)
+    def _settle(self, rows: Sequence[Any]) -> None:
+        planned = [row.id for row in rows if row.planned_seq]
+        forget_attempts(self._connection, planned, accept_charge=self._accept_charge)
+        needs = sorted(_needs(self._registry, rows))
+        if needs:
+            run(self._connection, _WAIT, needs=needs).close()
+        members = [(row.id, None, "") for row in rows]
+        journal.record(self._connection, JournalType.REQUESTED, State.PENDING, Reason.REQUESTED, members)
+        left = [(row.scene_key, row.media) for row in rows if row.state == State.FAILED]
+        dependants.lift_readers(self._connection, self._registry, left)
 
 
 def _needs(registry: Registry, rows: Iterable[Any]) -> Iterable[tuple[int, str, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -34,6 +34,18 @@ _STATES = Statement(
 )  # fmt: skip
 
 
+_LAST_ERRORS = Statement(
+    "last_errors",
+    "What the given-up parts of some assets died of.",
+    """
+    SELECT p.asset, p.kind, p.code, p.message, p.attempts + p.infra_attempts AS tries
+    FROM {assets} AS one JOIN part p ON p.asset = one.asset
+    WHERE p.wanted = 1 AND p.state = {PART_LOST} ORDER BY p.asset, p.ordinal
+    """,
+    assets={"asset": int},
+)
+
+
 def fail(connection: Connection, registry: Registry, rows: Sequence[tuple[int, str, str]]) -> dict[int, Ended | None]:
     """Fail (asset, reason, message); by asset what became FAILED, with the dispatch that ended with it."""
     moved: Sequence[Any] = fetch(connection, _FAIL, rows=rows) if rows else ()
@@ -60,3 +72,9 @@ def fail_assets(
     ]
     journal.record(connection, JournalType.INVALID_TRANSITION, None, Reason.INVALID_TRANSITION, members)
     return [failed.get(asset) for asset in assets]
+
+
+def last_errors(connection: Connection, assets: Sequence[int]) -> Iterable[tuple[int, str]]:
+    """What the given-up parts of some assets died of: one sentence per asset."""
+    for row in fetch(connection, _LAST_ERRORS, assets=assets) if assets else ():
+        yield row.asset, f"{row.kind}: {row.message or row.code} (attempts: {row.tries})"

@@ -17,6 +17,7 @@ from animastor.engine.ports import AssetExport, BookContext, BookRow, SceneExpor
 from animastor.engine.states import State
 from animastor.media.types import ContentSettings, Profile
 from animastor.protocol import BookKey
+from animastor.storage.coverage import in_scope
 from animastor.storage.requests import scope_keys
 from animastor.storage.rows import Statement, fetch
 
@@ -94,6 +95,25 @@ _EXPORT_ASSETS = Statement(
       AND (:first = 0 OR s.position >= (SELECT f.position FROM scene f WHERE f.scene_key = :first))
     """,
 )
+
+
+_FAILED_MEDIA = Statement(
+    "failed_media",
+    "The media types of which something in a scope has FAILED.",
+    f"""
+    SELECT DISTINCT asset.media FROM {{of}} AS r
+    JOIN asset ON asset.book_key = r.book AND asset.state IN ({{NEW}}, {{DIRTY}}, {{FAILED}})
+      AND asset.state = {{FAILED}}
+    WHERE {in_scope("r")} ORDER BY asset.media
+    """,
+    of={"book": int, "scope": str, "chapter_key": int, "scene_key": int},
+)
+
+
+def failed_media(connection: Connection, book_key: BookKey, scope: Scope) -> list[str]:
+    """The media types of which something in a scope has FAILED. Raises `ScopeError`."""
+    chapter, scene = scope_keys(connection, book_key, scope)
+    return [row.media for row in fetch(connection, _FAILED_MEDIA, of=[(book_key, scope.kind.value, chapter, scene)])]
 
 
 def books(connection: Connection) -> list[BookRow]:

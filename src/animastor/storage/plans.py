@@ -19,7 +19,7 @@ from animastor.engine.states import PartState, State, Wait
 from animastor.media.registry import Registry
 from animastor.protocol import AssetId, DispatchId
 from animastor.storage import dependants, journal
-from animastor.storage.failed import fail
+from animastor.storage.failed import fail, last_errors
 from animastor.storage.locking import lock_assets
 from animastor.storage.planparts import HeldParts, distinct, job_source, write_parts
 from animastor.storage.ready import Finishing, finish
@@ -232,8 +232,8 @@ def _fail_lost(connection: Connection, registry: Registry, items: Sequence[_Item
     """A part was given up and nothing else can go on."""
     stuck = [item for item in items if item.lost and not item.missing]
     stuck = [item for item in stuck if item.state in (State.PENDING, State.GENERATING)]
-    message = "a part of it was given up after too many failures"
-    failed = fail(connection, registry, [(item.plan.asset, Reason.PART_LOST, message) for item in stuck])
+    messages = dict(last_errors(connection, [item.plan.asset for item in stuck]))
+    failed = fail(connection, registry, [(asset, Reason.PART_LOST, message) for asset, message in messages.items()])
     for item in stuck:
         if item.plan.asset in failed:
             item.state, item.reason, item.ended = State.FAILED, Reason.PART_LOST, failed[item.plan.asset]

@@ -69,15 +69,16 @@ _INSERT = Statement(
     """
     INSERT INTO request (id, workspace, book_key, scope, chapter_key, scene_key, chapter_id, scene_id, unit_ids, media,
         state, kind, priority, rebuild, idempotency_key, cursor_order, cursor_asset, position, horizon,
-        created_at)
+        accept_charge, created_at)
     SELECT n.id, n.workspace, n.book_key, n.scope, n.chapter_key, n.scene_key, n.chapter_id, n.scene_id, n.unit_ids,
-        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, n.start, 0, n.start, -n.start, {now}
+        n.media, 'preparing', n.kind, n.priority, n.rebuild, n.idempotency_key, n.start, 0, n.start, -n.start,
+        n.accept_charge, {now}
     FROM {new} AS n
     """,
     new={
         "id": int, "workspace": str, "book_key": int, "scope": str, "chapter_key": int, "scene_key": int,
         "chapter_id": str, "scene_id": str, "unit_ids": str, "media": str, "kind": str, "priority": int,
-        "rebuild": int, "idempotency_key": str, "start": int,
+        "rebuild": int, "idempotency_key": str, "start": int, "accept_charge": int,
     },
 )  # fmt: skip
 _INSERT_MEDIA = Statement(
@@ -152,7 +153,7 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     row = (
         request_id, workspace, new.book_key, new.scope.kind.value, chapter_key, scene_key, new.scope.chapter_id,
         new.scope.scene_id, orjson.dumps(new.scope.unit_ids).decode(), " ".join(media), new.kind, new.priority,
-        int(new.rebuild), new.idempotency_key, BEFORE_ALL,
+        int(new.rebuild), new.idempotency_key, BEFORE_ALL, int(new.accept_charge),
     )  # fmt: skip
     run(connection, _INSERT, new=[row]).close()
     rebuilt = [(one, int(new.rebuild and one in (new.named or media))) for one in media]

@@ -35,6 +35,7 @@ _FORGET_ATTEMPTS = Statement(
     FROM {assets} AS one
     WHERE part.asset = one.of_asset AND part.state <> {PART_READY}
       AND (part.attempts > 0 OR part.infra_attempts > 0 OR part.state = {PART_LOST})
+      AND (part.code <> :uncertain OR :accept_charge = 1)
     """,
     assets={"of_asset": int},
 )
@@ -80,10 +81,14 @@ def _step(one: RollBack) -> StepBack:
     return StepBack(one.asset, one.dispatch_id, one.reason, int(bits), one.delay_s)
 
 
-def forget_attempts(connection: Connection, assets: Collection[int]) -> None:
-    """A person asks for these again: their attempts are 0."""
+def forget_attempts(connection: Connection, assets: Collection[int], *, accept_charge: bool = False) -> None:
+    """A person asks for these again: their attempts are 0.
+
+    A part whose paid call may have been carried out is sent again only when the person accepts that it is paid twice.
+    """
     if assets:
-        run(connection, _FORGET_ATTEMPTS, assets=sorted(assets)).close()
+        given = {"uncertain": Reason.UNCERTAIN.value, "accept_charge": int(accept_charge)}
+        run(connection, _FORGET_ATTEMPTS, assets=sorted(assets), **given).close()
 
 
 def withdraw(connection: Connection, registry: Registry, asset: AssetId, artifacts: Collection[str]) -> None:

@@ -250,6 +250,10 @@ class SqlStorage(ports.Storage):
         """Enter the next chunk."""
         return await self._db.write(entering.enter, self._registry, request_id, limit)
 
+    async def failed_media(self, book_key: BookKey, scope: Scope) -> Sequence[str]:
+        """The media types of which something in a scope has FAILED. Raises `requests.ScopeError`."""
+        return await self._db.read(library.failed_media, book_key, scope)
+
     async def kept_parts(self, request: RequestRow) -> Sequence[ports.KeptPart]:
         """The pinned and given parts that a request does not rebuild."""
         return await self._db.read(takes.kept_parts, request.request_id, request.scope.unit_ids)
