@@ -66,6 +66,7 @@ class Driving:
 
     reading: Reading
     engine: Engine
+    worker: WorkerLoop
     coordination: Coordination
     children: Children
     jobs: WatchedRunner
@@ -83,7 +84,9 @@ async def reading(settings: Settings, *, writable: bool) -> AsyncIterator[Readin
     clock, registry = SystemClock(), installed()
     storage = await storage_of(settings, registry, clock, writable=writable)
     try:
-        yield Reading(settings, storage, artifact_store(settings, create=writable), registry, clock)
+        # Where shared parts are known, a store that is not there was not mounted: an empty one would hide that.
+        create = writable and not (settings.distributed and await storage.artifacts_after("", 1))
+        yield Reading(settings, storage, artifact_store(settings, create=create), registry, clock)
     finally:
         await storage.close()
 
@@ -180,7 +183,7 @@ async def driving(
         if role in (Role.REPLICA, Role.WORKER):
             serving = asyncio.create_task(loop.run(), name="worker")
             stack.push_async_callback(_end_worker, loop, serving)
-        yield Driving(opened, engine, coordination, children, jobs, backends, room, workdir.scratch)
+        yield Driving(opened, engine, loop, coordination, children, jobs, backends, room, workdir.scratch)
 
 
 async def _end_worker(loop: WorkerLoop, serving: asyncio.Task[None]) -> None:

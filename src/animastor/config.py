@@ -120,6 +120,8 @@ class Settings(BaseSettings):
         schemes = SCHEMES[told.field_name]
         if url.get_secret_value() and urlsplit(url.get_secret_value()).scheme not in schemes:
             raise ValueError(f"should be a URL that begins with {' or '.join(f'{one}://' for one in schemes)}")
+        if not _is_whole(url.get_secret_value()):
+            raise ValueError("is no whole URL: write special characters of the password as %23, %2F, %40 and so on")
         return url
 
     @field_validator("artifacts")
@@ -172,9 +174,20 @@ class Settings(BaseSettings):
 def without_password(url: str) -> str:
     """A URL as it may be shown and logged: no password, and nothing of its query."""
     parts = urlsplit(url)
+    if not _is_whole(url):
+        return f"{parts.scheme}://…"
     user, at, host = parts.netloc.rpartition("@")
     name, colon, _ = user.partition(":")
     return parts._replace(netloc=f"{name}{':***' if colon else ''}{at}{host}", query="", fragment="").geturl()
+
+
+def _is_whole(url: str) -> bool:
+    """Whether nothing of a password can be taken for another part of it, as an unescaped `#` or `@` would make it."""
+    try:
+        parts = urlsplit(url)
+        return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
 
 
 def table() -> str:

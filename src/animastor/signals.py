@@ -67,17 +67,36 @@ class Screen(Protocol):
         ...
 
 
+class Wish:
+    """For a command that ends by itself when it is told to, as a server does: its first signal only sets `told`.
+
+    `sentence` is what it does then. `seconds`: it is cut short when it takes longer; None: as long as it likes.
+    """
+
+    def __init__(self, sentence: str, seconds: float | None) -> None:
+        self.told = asyncio.Event()
+        self.sentence = sentence
+        self.seconds = seconds
+
+
 class Stopper:
     """Turns signals into a cancelled task, or into the end."""
 
-    def __init__(self, task: asyncio.Task[Any], how_to_go_on: str, screen: Screen) -> None:
+    def __init__(self, task: asyncio.Task[Any], how_to_go_on: str, screen: Screen, wish: Wish | None = None) -> None:
         self._task = task
         self._how_to_go_on = how_to_go_on
         self._screen = screen
+        self._wish = wish
         self.exit_code: int | None = None
 
     def on_signal(self, number: signal.Signals) -> None:
         """Called in the event loop for each signal."""
+        if self._wish is not None and not self._wish.told.is_set():
+            self._wish.told.set()
+            say(f"{_CALLED[number]}: {self._wish.sentence}")
+            if self._wish.seconds is not None:
+                cut_short_after(self._wish.seconds, _EXITS[number], self._screen)
+            return
         if self.exit_code is not None:
             say("Ended at once; finished parts are kept.")
             _cut(self.exit_code, self._screen)
@@ -89,22 +108,23 @@ class Stopper:
         self._task.cancel()
 
 
-def run(main: Coroutine[Any, Any, int], screen: Screen, *, how_to_go_on: str) -> int:
+def run(main: Coroutine[Any, Any, int], screen: Screen, *, how_to_go_on: str, wish: Wish | None = None) -> int:
     """Run a command's coroutine to its exit code.
 
-    Raises `StoppedError` when a signal ended it, `OutputGoneError` when nobody reads its output any more.
+    Raises `StoppedError` when a signal ended it, `OutputGoneError` when nobody reads its output any more; a command
+    with a `wish` goes on without readers.
     """
-    return asyncio.run(_supervised(main, how_to_go_on, screen))
+    return asyncio.run(_supervised(main, how_to_go_on, screen, wish))
 
 
-async def _supervised(main: Coroutine[Any, Any, int], how_to_go_on: str, screen: Screen) -> int:
+async def _supervised(main: Coroutine[Any, Any, int], how_to_go_on: str, screen: Screen, wish: Wish | None) -> int:
     task = asyncio.ensure_future(main)
-    stopper = Stopper(task, how_to_go_on, screen)
+    stopper = Stopper(task, how_to_go_on, screen, wish)
     loop = asyncio.get_running_loop()
     answered = [number for number in _EXITS if signal.getsignal(number) is not signal.SIG_IGN]
     for number in answered:
         loop.add_signal_handler(number, stopper.on_signal, number)
-    reading = asyncio.ensure_future(_while_read())
+    reading = asyncio.ensure_future(_while_read() if wish is None else asyncio.Event().wait())
     ended = False
     try:
         await asyncio.wait((task, reading), return_when=asyncio.FIRST_COMPLETED)

@@ -106,6 +106,12 @@ async def coordination_of(settings: Settings, registry: Registry, clock: Clock, 
     return made
 
 
+async def require_coordination(settings: Settings, registry: Registry, clock: Clock) -> None:
+    """Raises `CoordinationUnavailableError` when the coordination store does not answer, and `PackageMissingError`."""
+    async with AsyncExitStack() as stack:
+        await (await coordination_of(settings, registry, clock, stack)).era()
+
+
 def coordination_limits(registry: Registry, settings: Settings) -> Limits:
     """The limits of a coordination store, by the settings and the declarations of this installation."""
     return Limits.of(

@@ -244,7 +244,7 @@ class Stage:
         self.bytes = Bytes()
         self.checker: Checker = ToyChecker(self.bytes)
         self.coordination = MemoryCoordination(self.clock, self.limits, window=window)
-        self.window_s = 40.0 if window else 0.0
+        self.config = EngineConfig(era_window_s=40.0 if window else 0.0)
         self.alarms: list[Alarm] = []
         self.database: InPlaceDatabase
         self.storage: SqlStorage
@@ -272,7 +272,7 @@ class Stage:
             checker=self.checker,
             registry=self.registry,
             clock=self.clock,
-            config=EngineConfig(era_window_s=self.window_s),
+            config=self.config,
             new_dispatch_id=new_id,
             rng=Random(name),
             report=self.alarms.append,

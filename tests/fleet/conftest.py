@@ -9,7 +9,7 @@ import pytest
 
 import coordination_servers
 import postgres_server
-from fleet import Fleet
+from fleet import Fleet, Valkey
 from postgres_server import PostgresServer
 
 
@@ -27,10 +27,8 @@ def postgres() -> Iterator[PostgresServer]:
 def fleet(postgres: PostgresServer, tmp_path: Path) -> Iterator[Fleet]:
     """Stores with nothing in them, and what tests start on them; nothing of it outlives the test."""
     try:
-        with (
-            coordination_servers.serving("valkey") as socket,
-            Fleet(postgres.database("fleet"), socket, tmp_path) as made,
-        ):
-            yield made
+        valkey = Valkey()
     except coordination_servers.NoServerError as error:
         pytest.skip(str(error))
+    with valkey, Fleet(postgres.database("fleet"), valkey, tmp_path) as made:
+        yield made

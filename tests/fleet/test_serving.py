@@ -1,26 +1,118 @@
-"""Several processes on one PostgreSQL and one Valkey, as an operator starts them."""
+"""Several processes on one PostgreSQL and one Valkey, as an operator starts and stops them."""
 
 from __future__ import annotations
 
-import json
+import signal
 from pathlib import Path
+
+import pytest
+from program import until
 
 from fleet import Fleet
 
 TALE = Path(__file__).parents[2] / "examples" / "tale"
+FAST = {  # how quickly what fell silent is noticed, here
+    "ANIMASTOR_LEASE_TTL_S": "8",
+    "ANIMASTOR_HEARTBEAT_S": "1",
+    "ANIMASTOR_SILENT_S": "4",
+    "ANIMASTOR_KEEPER_S": "1",
+    "ANIMASTOR_TICK_S": "1",
+}
 
 
 def test_two_servers_make_the_sound_of_a_book_that_other_processes_bring_and_ask_for(fleet: Fleet) -> None:
-    log = fleet.folder / "backends.log"
-    one, two = (fleet.serve("--jobs", "1", ANIMASTOR_BACKEND_LOG=str(log)) for _ in range(2))
+    servers = [fleet.serve("--jobs", "1") for _ in range(2)]
     imported = fleet.run("import", TALE)
     assert imported.code == 0, imported.err
     made = fleet.run("make", TALE, "--media", "audio", "--out", fleet.folder / "out")
     assert made.code == 0, made.err
     assert [path.suffix for path in (fleet.folder / "out").iterdir() if path.suffix == ".m4b"] == [".m4b"]
     assert {state for (state,) in fleet.rows("SELECT state FROM asset WHERE media = 'audio'")} == {4}
-    started = [line for line in map(json.loads, log.read_text().splitlines()) if line["event"] == "start"]
-    assert len({line["hash"] for line in started}) == len(started), "something was made twice"
-    assert len({line["pid"] for line in started}) >= 2, "one of them did all the work"
-    assert not one.ended()
-    assert not two.ended()
+    _nothing_was_made_twice(fleet)
+    assert len({line["pid"] for line in fleet.logged("start")}) >= 2, "one of them did all the work"
+    assert not any(server.ended() for server in servers)
+    status = fleet.run("status")
+    assert status.code == 0, status.err
+    assert '"ready":' in status.out
+
+
+def test_what_a_server_had_claimed_is_anothers_at_once_when_it_is_told_to_stop(fleet: Fleet) -> None:
+    first = fleet.serve("--jobs", "1")
+    making = fleet.asks()
+    until(lambda: bool(fleet.logged("start")), 60, "work")
+    first.send(signal.SIGTERM)
+    assert first.wait(15) == 0, first.err
+    assert "Told to stop: what has been claimed is handed back." in first.err
+    assert first.survivors() == []
+    second = fleet.serve("--jobs", "2")
+    assert making.wait(90) == 0, making.err
+    attempts = fleet.rows("SELECT sum(attempts), sum(infra_attempts) FROM part")
+    assert attempts == [(0, 0)], "a hand-back was counted"
+    assert fleet.rows("SELECT count(*) FROM journal WHERE type IN ('SWEPT', 'PART_FAILED')") == [(0,)]
+    second.send(signal.SIGINT)
+    assert second.wait(15) == 0, second.err
+
+
+def test_a_server_that_is_drained_finishes_what_runs_and_begins_nothing_more(fleet: Fleet) -> None:
+    first = fleet.serve("--jobs", "1", "--drain")
+    making = fleet.asks()
+    until(lambda: bool(fleet.logged("start")), 60, "work")
+    first.send(signal.SIGTERM)
+    assert first.wait(60) == 0, first.err
+    assert len(fleet.logged("end")) == len(fleet.logged("start")), "it ended what it had begun"
+    fleet.serve("--jobs", "2")
+    assert making.wait(90) == 0, making.err
+    _nothing_was_made_twice(fleet)
+
+
+def test_workers_without_a_scheduler_do_the_work_of_one_that_decides(fleet: Fleet) -> None:
+    fleet.serve("--jobs", "1")
+    worker = fleet.serve("--no-scheduler", "--jobs", "2")
+    making = fleet.asks()
+    assert making.wait(90) == 0, making.err
+    assert '"role":"worker"' in worker.out
+    mine = {process.pid for process in worker.seen | set(worker.tree())}
+    assert any(line["pid"] in mine for line in fleet.logged("start")), "the worker did nothing"
+    _nothing_was_made_twice(fleet)
+
+
+def test_a_server_is_ready_while_it_reaches_its_stores_and_goes_on_when_they_are_back(fleet: Fleet) -> None:
+    server = fleet.serve("--listen", "127.0.0.1:0", **FAST)
+    assert fleet.ready(server) == (200, {"database": "ok", "coordination": "ok", "artifacts": "ok"})
+    fleet.valkey.stop()
+    until(lambda: '"reason":"coordination_unavailable"' in server.out, 30, "the alarm")
+    status, told = fleet.ready(server)
+    assert (status, told["database"]) == (503, "ok")
+    making = fleet.asks("--media", "audio")
+    fleet.valkey.start()
+    until(lambda: "answers again" in server.out, 30, "the other alarm")
+    until(lambda: fleet.ready(server)[0] == 200, 30, "being ready")
+    assert making.wait(60) == 0, making.err
+    assert not server.ended()
+
+
+@pytest.mark.parametrize(
+    ("environment", "code", "reason"),
+    [
+        ({"ANIMASTOR_COORDINATION_URL": "redis://:hunter2@127.0.0.1:1/0"}, 4, "coordination_unavailable"),
+        ({"ANIMASTOR_DATABASE_URL": "postgresql://ann:hunter2@127.0.0.1:1/none"}, 4, "database_unavailable"),
+        ({"ANIMASTOR_DATABASE_URL": "mysql://ann:hunter2@127.0.0.1/none"}, 2, "setting_invalid"),
+        ({"ANIMASTOR_DATABASE_URL": "postgresql://ann:hunter2#@127.0.0.1/none"}, 2, "setting_invalid"),
+        ({"ANIMASTOR_COORDINATION_URL": ""}, 2, "setting_invalid"),
+        ({"ANIMASTOR_ARTIFACTS": ""}, 2, "setting_invalid"),
+    ],
+)
+def test_stores_that_cannot_be_used_are_named_in_one_line_without_their_passwords(
+    fleet: Fleet, environment: dict[str, str], code: int, reason: str
+) -> None:
+    ran = fleet.run("serve", **environment)
+    assert ran.code == code, ran.err
+    assert len(ran.err.splitlines()) == 1, ran.err
+    assert f'"reason":"{reason}"' in ran.out
+    for said in (ran.out, ran.err, *(path.read_text() for path in fleet.folder.glob("home-*/animastor.log"))):
+        assert "hunter2" not in said
+
+
+def _nothing_was_made_twice(fleet: Fleet) -> None:
+    hashes = [line["hash"] for line in fleet.logged("start")]
+    assert len(set(hashes)) == len(hashes), "something was made twice"

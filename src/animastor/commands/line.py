@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from animastor import signals
 from animastor.commands import inspecting, steering
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.options import (
@@ -33,6 +34,8 @@ from animastor.signals import say
 if TYPE_CHECKING:
     from animastor.config import Settings
     from animastor.display import Display
+
+STOP_S = 10.0  # a server that was told to stop has so long to hand back what it claimed
 
 app = typer.Typer(
     help="Turn a book into a narrated, illustrated film and an audiobook, and keep them true as the book is edited.",
@@ -209,19 +212,32 @@ def serve(
     scheduler: Annotated[
         bool, typer.Option("--scheduler/--no-scheduler", help="Decide what starts, too; else only work for others.")
     ] = True,
+    drain: Annotated[
+        bool, typer.Option("--drain", help="When told to stop, finish what runs first; else it is handed back.")
+    ] = False,
+    listen: Annotated[
+        str, typer.Option("--listen", help="host:port where /healthz and /readyz answer (default: nowhere).")
+    ] = "",
     jobs: Jobs = None,
     home: Home = None,
     json: Json = False,
 ) -> None:
     """Work on what is asked for in the database of ANIMASTOR_DATABASE_URL, together with all others that do."""
 
+    if drain:
+        wish = signals.Wish("nothing new is begun; what runs is finished first. Once more stops at once.", None)
+    else:
+        wish = signals.Wish("what has been claimed is handed back.", STOP_S)
+
     async def main(settings: Settings, display: Display) -> int:
         from animastor.app import Role
+        from animastor.commands.serving import Serving
         from animastor.commands.serving import serve as serving
 
-        return await serving(settings, display, Role.REPLICA if scheduler else Role.WORKER)
+        asked = Serving(Role.REPLICA if scheduler else Role.WORKER, listen, drain)
+        return await serving(settings, asked, wish, display)
 
-    run(main, Options(home=home, jobs=jobs, json=json))
+    run(main, Options(home=home, jobs=jobs, json=json, wish=wish))
 
 
 steering.register(app)

@@ -41,6 +41,7 @@ class Options:
     home: str | None = None
     jobs: int | None = None
     json: bool = False
+    wish: signals.Wish | None = None  # of a command that ends by itself when it is told to
 
 
 def run(command: Command, options: Options) -> NoReturn:
@@ -57,7 +58,7 @@ def run(command: Command, options: Options) -> NoReturn:
 
 def _run(command: Command, options: Options, display: Display) -> int:
     try:
-        code = signals.run(_main(command, options, display), display, how_to_go_on=GO_ON)
+        code = signals.run(_main(command, options, display), display, how_to_go_on=GO_ON, wish=options.wish)
         display.close()
     except signals.StoppedError as stopped:
         if options.json:

@@ -1,47 +1,121 @@
 """`animastor serve`: a process that works on shared stores until it is told to stop; there may be many of them.
 
 There is no leader. Each schedules, keeps and reconciles whatever finds its turn, and works with a worker of its own
-(DESIGN, embedded and distributed).
+(DESIGN, embedded and distributed). Told to stop, it hands back what it has claimed; told to drain, it ends that first.
 """
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 from animastor import logs
-from animastor.app import Role, driving
+from animastor.app import Driving, Reading, Role, driving
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import opening, sentence
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.alarms import Alarm
 from animastor.engine.errors import EngineFailedError
-from animastor.stores import names_of
+from animastor.engine.ports import CoordinationUnavailableError
+from animastor.health import OK, AddressError, Health, parse_address
+from animastor.signals import Wish
+from animastor.stores import PackageMissingError, names_of, require_coordination
 
 
-async def serve(settings: Settings, display: Display, role: Role) -> int:
-    """Serve until cancelled. Raises `CommandError` when that cannot begin, or cannot go on."""
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What `animastor serve` was asked for. `listen`: where health is told, or nothing; `drain`: end what runs."""
+
+    role: Role
+    listen: str = ""
+    drain: bool = False
+
+
+async def serve(settings: Settings, asked: Serving, wish: Wish, display: Display) -> int:
+    """Serve until told to stop. Raises `CommandError` when that cannot begin."""
+    _require_shared(settings)
+    try:
+        address = parse_address(asked.listen) if asked.listen else None
+        settings.home.mkdir(parents=True, exist_ok=True)
+        logs.to_home(settings.home)
+        async with AsyncExitStack() as stack:
+            opened = await stack.enter_async_context(opening(settings, writable=True))
+            await _require_coordination(opened)
+            drive = await stack.enter_async_context(driving(opened, lambda alarm: _say(display, alarm), asked.role))
+            health = _health(drive)
+            bound = await stack.enter_async_context(health.listening(*address)) if address is not None else None
+            _say_serving(settings, asked, bound, display)
+            await _until_told(drive, wish)
+            if asked.drain:
+                health.draining = True
+                await drive.worker.drain()
+    except AddressError as error:
+        raise CommandError(Exit.USAGE, "address_unusable", sentence(error)) from error
+    except EngineFailedError as error:
+        raise CommandError(Exit.HOME, "engine_failed", sentence(error)) from error
+    display.note("Stopped; what was not finished is others' work now.", event="done", exit_code=0)
+    return Exit.OK
+
+
+def _say_serving(settings: Settings, asked: Serving, bound: tuple[str, int] | None, display: Display) -> None:
+    database, coordination = names_of(settings)
+    where = f"; health at http://{bound[0]}:{bound[1]}/readyz" if bound is not None else ""
+    display.note(
+        f"Serving {database} by {coordination}{where}.",
+        event="serving",
+        role=asked.role.name.lower(),
+        listen=None if bound is None else f"{bound[0]}:{bound[1]}",
+    )
+
+
+def _require_shared(settings: Settings) -> None:
     if not settings.distributed:
         message = (
             "Set ANIMASTOR_DATABASE_URL, ANIMASTOR_COORDINATION_URL and ANIMASTOR_ARTIFACTS first (docs/operating.md); "
             "without them `animastor make` does all the work itself."
         )
         raise CommandError(Exit.USAGE, "not_distributed", message)
-    settings.home.mkdir(parents=True, exist_ok=True)
-    logs.to_home(settings.home)
 
-    def report(alarm: Alarm) -> None:
-        display.note(f"{alarm.message[:1].upper()}{alarm.message[1:]}.", event="alarm", reason=alarm.reason)
 
-    async with AsyncExitStack() as stack:
-        opened = await stack.enter_async_context(opening(settings, writable=True))
-        try:
-            drive = await stack.enter_async_context(driving(opened, report, role))
-            database, coordination = names_of(settings)
-            display.note(f"Serving {database} by {coordination}.", event="serving", role=role.name.lower())
-            await drive.engine.wait()
-        except EngineFailedError as error:
-            raise CommandError(Exit.HOME, "engine_failed", sentence(error)) from error
-    await asyncio.sleep(0)
-    return Exit.OK
+async def _require_coordination(opened: Reading) -> None:
+    try:
+        await require_coordination(opened.settings, opened.registry, opened.clock)
+    except CoordinationUnavailableError as error:
+        raise CommandError(Exit.HOME, "coordination_unavailable", sentence(error)) from error
+    except PackageMissingError as error:
+        raise CommandError(Exit.MISSING_TOOL, "package_missing", sentence(error)) from error
+
+
+def _say(display: Display, alarm: Alarm) -> None:
+    display.note(f"{alarm.message[:1].upper()}{alarm.message[1:]}.", event="alarm", reason=alarm.reason)
+
+
+async def _until_told(drive: Driving, wish: Wish) -> None:
+    """Return when told to stop. Raises `EngineFailedError`."""
+    engine, told = asyncio.ensure_future(drive.engine.wait()), asyncio.ensure_future(wish.told.wait())
+    try:
+        await asyncio.wait((engine, told), return_when=asyncio.FIRST_COMPLETED)
+        if engine.done():
+            engine.result()
+    finally:
+        for task in (engine, told):
+            task.cancel()
+        await asyncio.gather(engine, told, return_exceptions=True)
+
+
+def _health(drive: Driving) -> Health:
+    """Ready is who reaches all three stores and finds that work may start."""
+
+    async def database() -> str:
+        await drive.reading.storage.untouched()
+        return OK
+
+    async def coordination() -> str:
+        return OK if await drive.coordination.era() is not None else "empty: an era begins at the next tick"
+
+    async def artifacts() -> str:
+        return str(await drive.reading.artifacts.check() or OK)
+
+    return Health({"database": database, "coordination": coordination, "artifacts": artifacts})

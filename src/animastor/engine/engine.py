@@ -13,6 +13,7 @@ from contextlib import suppress
 from math import inf
 from random import Random
 
+from animastor.ending import ended
 from animastor.engine.alarms import Alarm, Report
 from animastor.engine.assembly import (
     Core,
@@ -170,12 +171,17 @@ class Engine:
         await self.reconciliation.start()
 
     async def _loop(self) -> None:
+        """All loops; when one fails, the others end. Raises what it raised."""
+        tasks = [
+            asyncio.create_task(self._patience.run(loop) if self._config.patient else loop.run())
+            for loop in self._loops
+        ]
         try:
-            async with asyncio.TaskGroup() as tasks:
-                for loop in self._loops:
-                    tasks.create_task(self._patience.run(loop) if self._config.patient else loop.run())
-        except BaseExceptionGroup as group:
-            raise _first(group) from group
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            await ended(*tasks)
 
     async def start(self) -> None:
         """Run in the background; returns when recovery is over and work goes on. Raises as `run` does."""
@@ -195,18 +201,10 @@ class Engine:
         Whether it had failed before, `wait` tells.
         """
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await ended(self._task)
 
     async def wait(self) -> None:
         """Return when the engine was stopped; raises `EngineFailedError` when it failed."""
         if self._task is not None:
             with suppress(asyncio.CancelledError):
                 await asyncio.shield(self._task)
-
-
-def _first(error: BaseException) -> BaseException:
-    """The first single error inside nested groups: when one loop fails, the others are only cancelled."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
@@ -60,7 +59,6 @@ class Keeper:
         coordination: Coordination,
         registry: Registry,
         sweeper: Sweeper,
-        successors: Successors,
         releaser: Releaser,
         recovery: Recovery,
         replanner: Replanner,
@@ -74,7 +72,6 @@ class Keeper:
         self._storage = storage
         self._coordination = coordination
         self._sweeper = sweeper
-        self._successors = successors
         self._releaser = releaser
         self._recovery = recovery
         self._replanner = replanner
@@ -96,8 +93,8 @@ class Keeper:
 
     async def look(self) -> None:
         """One round."""
-        await self._isolation.step("saying that a server is there", self._eras.present())
-        await self._isolation.step("catching up", self._successors.pay())
+        if not await self._isolation.step("saying that a server is there", self._eras.present()):
+            return
         await self._isolation.step("sweeping", self._sweeper.sweep())
         await self._isolation.step("releasing", self._releaser.release_unreleased(self._config.batch))
         await self._isolation.step("keeping dispatches", self._keep())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from animastor.engine.alarms import Alarm, Report, sentence_of
+from animastor.engine.alarms import Alarm, Report
 from animastor.engine.ports import Storage, StorageUnavailableError
 from animastor.engine.reasons import Reason
 from animastor.protocol import Clock
@@ -43,7 +43,7 @@ class Patience:
     def _lost(self, error: StorageUnavailableError) -> None:
         if not self._away:
             self._away = True
-            self._report(Alarm(Reason.DATABASE_UNAVAILABLE, f"{sentence_of(error)} (nothing goes on until it does)"))
+            self._report(Alarm(Reason.DATABASE_UNAVAILABLE, f"{error} (work goes on when it is back)"))
 
     async def _until_back(self) -> None:
         while True:

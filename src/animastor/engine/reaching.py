@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from animastor.engine.alarms import Alarm, Report, sentence_of
+from animastor.engine.alarms import Alarm, Report
 from animastor.engine.ports import CoordinationUnavailableError
 from animastor.engine.reasons import Reason
 
@@ -26,7 +26,7 @@ class Reach:
         """It did not answer. Whatever it was for is found again by a later tick, or by the keeper."""
         if not self._lost:
             self._lost = True
-            self._report(Alarm(Reason.COORDINATION_UNAVAILABLE, f"{sentence_of(error)} {MEANWHILE}"))
+            self._report(Alarm(Reason.COORDINATION_UNAVAILABLE, f"{error} {MEANWHILE}"))
 
     def back(self) -> None:
         """It has answered."""

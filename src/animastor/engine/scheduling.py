@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.dispatching import Dispatcher, Round
 from animastor.engine.eras import Eras
@@ -59,6 +60,7 @@ class Scheduler:
         registry: Registry,
         dispatcher: Dispatcher,
         replanner: Replanner,
+        successors: Successors,
         eras: Eras,
         gate: Gate,
         isolation: Isolation,
@@ -72,6 +74,7 @@ class Scheduler:
         self._coordination = coordination
         self._dispatcher = dispatcher
         self._replanner = replanner
+        self._successors = successors
         self._eras = eras
         self._gate = gate
         self._isolation = isolation
@@ -96,6 +99,8 @@ class Scheduler:
         """One tick; how many seconds the next one may wait at most."""
         tick = _Tick()
         answers = await self._isolation.step("saying that a server is there", self._eras.present())
+        if answers and self._successors.owes:
+            await self._isolation.step("catching up", self._successors.pay())
         if answers and await self._gate.look() is None and await self._isolation.step("looking", self._look(tick)):
             await self._isolation.step("waking what waited", self._wake_later(tick))
             await self._isolation.step("replanning", self._replan(tick))

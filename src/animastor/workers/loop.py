@@ -13,11 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum, auto
+from itertools import count
 from pathlib import Path
 from random import Random
 
 import structlog
 
+from animastor.ending import ended
 from animastor.protocol import PROTOCOL, Answer, Claim, Clock, FailureType, Hub, HubRefusedError, Running, Worker
 from animastor.workers import failures
 from animastor.workers.appetite import Appetite
@@ -51,6 +53,7 @@ class _Held:
     folder: Path
     stage: _Stage = _Stage.MAKING
     progress: float = 0.0
+    turn: int = 0  # its place among those that were given to the runner, which takes them in that order
     stopped: bool = False
     task: asyncio.Task[None] | None = None
 
@@ -91,11 +94,33 @@ class WorkerLoop:
         self._present = worker  # as it is registered, with the profiles whose backends are well
         self._registered = False
         self._room = asyncio.Event()
+        self._given = count(1)
         self._stop = asyncio.Event()
+        self._draining = asyncio.Event()
+        self._drained = asyncio.Event()  # nothing is being claimed
 
     def stop(self) -> None:
         """Begin to end; `run` returns when everything is handed back."""
         self._stop.set()
+
+    async def drain(self) -> None:
+        """Claim nothing any more, hand back what no child has begun, and return when the rest is delivered.
+
+        What runs keeps its claims alive; `run` goes on until `stop` is called.
+        """
+        self._draining.set()
+        await self._drained.wait()
+        self._present = replace(self._worker, profiles={})  # what is entered from now on is not for this one
+        try:
+            await self._hub.register(self._present)
+        except Exception as error:  # noqa: BLE001 - the boundary to a transport: reported; the next heartbeat says so
+            _log.warning("the hub did not hear of the drain", error=f"{type(error).__name__}: {error}")
+        while self._held:
+            for held in self._not_begun():
+                held.stopped = True
+                held.task.cancel() if held.task is not None else None
+            self._room.clear()
+            await self._room.wait()
 
     async def recover(self) -> int:
         """Deliver what an earlier run of this work directory had finished, and remove what it left half done.
@@ -115,21 +140,41 @@ class WorkerLoop:
     async def run(self) -> None:
         """Serve. Whatever way it ends, running work is ended and handed back, and finished results stay on disk."""
         await self.recover()
-        claims = asyncio.create_task(self._claim_for_ever(), name="claims")
+        claims = asyncio.create_task(self._claim_until_drained(), name="claims")
         beats = asyncio.create_task(self._beat_for_ever(), name="heartbeats")
         stop = asyncio.create_task(self._stop.wait(), name="stop")
         try:
             await asyncio.wait({claims, beats, stop}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stop.cancel()
-            await _ended(claims)
+            await ended(claims)
             await self._wind_down()
-            await _ended(beats)
+            await ended(beats)
         for task in (claims, beats):
             if not task.cancelled():
                 task.result()
 
+    def _not_begun(self) -> list[_Held]:
+        """What no child has yet."""
+        making = [held for held in self._held if held.stage is _Stage.MAKING]
+        given = sorted((held for held in making if held.turn), key=lambda held: held.turn)
+        return [*given[self._runner.count :], *(held for held in making if not held.turn)]
+
     # claims -------------------------------------------------------------------------------------------------------
+
+    async def _claim_until_drained(self) -> None:
+        """Claim, and when it is enough, wait for the end all the same: what runs is still to be kept alive."""
+        claiming = asyncio.create_task(self._claim_for_ever(), name="claiming")
+        draining = asyncio.create_task(self._draining.wait(), name="draining")
+        try:
+            await asyncio.wait({claiming, draining}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            draining.cancel()
+            await ended(claiming)
+            self._drained.set()
+        if not claiming.cancelled():
+            claiming.result()
+        await self._stop.wait()
 
     async def _claim_for_ever(self) -> None:
         tries = 0
@@ -233,6 +278,7 @@ class WorkerLoop:
         order = Order(job.media, job.kind, job.params, inputs, job.inputs)
         limits = Limits.of_job(job.timeout_s)
         began = self._clock.now()
+        held.turn = next(self._given)
         try:
             made = await self._runner.run(
                 Work(function, order, held.folder, job.profile, limits, held.claim), held.advance
@@ -293,7 +339,7 @@ class WorkerLoop:
             held.task.cancel() if held.task is not None else None
         delivering = [held.task for held in self._held if held.stage is _Stage.DELIVERING and held.task is not None]
         for held in making:
-            await _ended(held.task)
+            await ended(held.task)
             await self._workdir.remove(held.folder)
         try:
             async with asyncio.timeout(GRACE_S):
@@ -306,7 +352,7 @@ class WorkerLoop:
         except Exception as error:  # noqa: BLE001 - the boundary to a transport: reported; silence will tell the hub
             _log.warning("the hub did not hear the goodbye", error=f"{type(error).__name__}: {error}")
         for task in [*delivering, *self._recovering]:
-            await _ended(task)
+            await ended(task)
 
     async def _hand_back(self, claims: Sequence[Claim]) -> None:
         if not claims:
@@ -315,10 +361,3 @@ class WorkerLoop:
             await self._hub.hand_back(self._present, claims)
         except Exception as error:  # noqa: BLE001 - the boundary to a transport: reported; silence will tell the hub
             _log.warning("claims could not be handed back", error=f"{type(error).__name__}: {error}")
-
-
-async def _ended(task: asyncio.Task[None] | None) -> None:
-    """Cancel a task and wait for its end; how it ended is somebody else's to look at."""
-    if task is not None:
-        task.cancel()
-        await asyncio.wait({task})
