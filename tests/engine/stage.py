@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from sqlalchemy import Connection
 from toys import PROFILES, REGISTRY, content_of
@@ -304,6 +305,18 @@ class Stage:
             for error in ended:
                 if isinstance(error, Exception):
                     raise error
+
+    @asynccontextmanager
+    async def beside(self, work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+        """Something else at work while the block runs."""
+        task = asyncio.create_task(work)
+        try:
+            yield
+        finally:
+            task.cancel()
+            (ended,) = await asyncio.gather(task, return_exceptions=True)
+            if isinstance(ended, Exception):
+                raise ended
 
     async def save(self, made: Book, settings: ContentSettings | None = None) -> BookKey:
         """Import a book, or edit it."""
