@@ -366,7 +366,9 @@ class Stage:
 
         async def main() -> None:
             await self.open()
-            await play(self)
-            await self.storage.close()
+            try:
+                await play(self)
+            finally:
+                await self.storage.close()
 
         self.clock.run(main())

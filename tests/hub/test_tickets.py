@@ -199,6 +199,35 @@ def test_unknown_keys_that_come_together_cost_one_reading() -> None:
     assert keys.reads == 1
 
 
+def test_a_key_is_made_once_and_known_however_readings_and_askers_overlap() -> None:
+    """Each reading answers what was there when it began; some began before the key was stored."""
+
+    class Slow(Keys):
+        async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]:
+            found = dict(self.keys)
+            await self.clock.sleep(1.0)
+            return found
+
+        async def add_ticket_key(self, key_id: str, secret: bytes) -> None:
+            await self.clock.sleep(0.5)
+            await super().add_ticket_key(key_id, secret)
+
+    async def play() -> None:
+        tickets = Tickets(keys, clock)
+        asking = [asyncio.create_task(tickets.ready()) for _ in range(3)]
+        await clock.sleep(1.2)
+        looking = asyncio.create_task(tickets.verify("unknown.body.mac"))
+        await asyncio.gather(*asking)
+        with pytest.raises(HubRefusedError):
+            await looking
+        assert await tickets.verify(tickets.sign(a_ticket(clock))) == a_ticket(clock)
+
+    clock = VirtualClock()
+    keys = Slow(clock)
+    clock.run(play())
+    assert len(keys.keys) == 1
+
+
 def test_ticket_from_the_future_is_refused(tickets: Tickets, clock: VirtualClock) -> None:
     future = replace(a_ticket(clock), issued_at=clock.now() + SKEW_S + 1)
     with pytest.raises(HubRefusedError, match="not valid"):

@@ -48,14 +48,14 @@ class Tickets:
         self._keys: Mapping[str, tuple[bytes, float]] = {}
         self._signing: tuple[str, bytes, float] | None = None  # key id, secret, when it was made
         self._reading: asyncio.Task[None] | None = None
+        self._renewing = asyncio.Lock()
         self._skew = 0.0  # seconds that this clock was ahead of the database's, when that was last told
 
     async def ready(self) -> None:
         """Have a key that signs now. Raises `ClockSkewError`."""
         if not self._may_sign():
-            await self._reread()
-        if not self._may_sign() and not self._skewed:
-            await self._add_key()
+            async with self._renewing:  # whoever comes second finds what the first one made
+                await self._renew()
         if not self._may_sign():
             raise ClockSkewError(
                 f"the clock of this machine is {self._skew:+.0f} s off the database's, so no tickets are signed: "
@@ -89,10 +89,18 @@ class Tickets:
             raise _refusal("it is not valid any more")
         return ticket
 
+    async def _renew(self) -> None:
+        if not self._may_sign():
+            await self._reread()
+        if not self._may_sign() and not self._skewed:
+            await self._add_key()
+
     async def _add_key(self) -> None:
         """Make a new key; by that the database also says what time it is."""
         key_id = self._random(8).hex()
         await self._store.add_ticket_key(key_id, self._random(SECRET_BYTES))
+        while self._reading is not None:  # it may have begun before the key was there
+            await asyncio.shield(self._reading)
         await self._reread()
         self._skew = self._clock.now() - self._keys[key_id][1]
 
@@ -108,17 +116,16 @@ class Tickets:
         """Read the keys; callers that come while they are read share the reading."""
         if self._reading is None:
             self._reading = asyncio.create_task(self._read())
-            self._reading.add_done_callback(self._was_read)
         await asyncio.shield(self._reading)
 
     async def _read(self) -> None:
-        self._keys = dict(await self._store.ticket_keys())
+        try:
+            self._keys = dict(await self._store.ticket_keys())
+        finally:
+            self._reading = None
         latest = self._clock.now() + SKEW_S  # one of the future was made by a clock that has been set right since
         usable = [(key, secret, made) for key, (secret, made) in self._keys.items() if made <= latest]
         self._signing = max(usable, key=lambda one: one[2], default=None)
-
-    def _was_read(self, _: asyncio.Task[None]) -> None:
-        self._reading = None
 
 
 def _mac(secret: bytes, signed: str) -> str:
