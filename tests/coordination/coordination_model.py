@@ -43,6 +43,7 @@ class ModelJob:
     stop: bool = False
     carried: bool = False
     held: Job | None = None
+    losses: int = 0
 
     @property
     def live(self) -> bool:
@@ -427,7 +428,10 @@ class Model:
                 again = not known.stop and known.job.dispatch_id not in self.released
                 lost.add((known.claim_no, reason, again))
                 worker, held = known.worker, known.held is not None
-                self._end(known, 0.0 if again else None, None, held_from=0.0)
+                known.losses += 1
+                suspect = known.losses >= self.limits.vanished_limit
+                due = self.now + self.limits.vanished_pause if suspect else 0.0
+                self._end(known, due if again else None, None, held_from=0.0)
                 known.avoid = worker if again or held else ""
         return lost
 

@@ -243,3 +243,16 @@ def test_a_job_that_was_swept_can_be_entered_by_the_next_dispatch():
     world.sweep()
     assert world.enqueue(job(1, "d2", fence=2)) is Enqueued.RELABELLED
     assert world.claim(OTHER).job.fence == 2
+
+
+def test_a_job_that_was_lost_three_times_is_not_given_away_before_the_database_could_count_that():
+    world = World()
+    world.entered(1, "d1")
+    for _ in range(3):
+        assert world.claim(SPEAKER).job.asset == 1
+        world.passes(30.0)
+        assert [one.requeued for one in world.sweep()] == [True]
+    assert [status.state for status in world.jobs()] == [JobState.DELAYED]
+    assert world.claims(SPEAKER) == []
+    world.passes(5.0)
+    assert world.claim(SPEAKER).job.asset == 1

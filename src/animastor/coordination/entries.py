@@ -30,7 +30,8 @@ class Entry:
     """A job, where it is, and who has it.
 
     `due_at` and `wait_no` belong to a delayed job (`wait_no` 0: its time has come, a budget holds it back); the
-    fields from `claim_no` on to a claimed one. `avoid` is the worker that shall not get it while another can.
+    fields from `claim_no` on to a claimed one. `avoid` is the worker that shall not get it while another can;
+    `losses` how many of its claims a sweep has ended.
     """
 
     __slots__ = (
@@ -40,6 +41,7 @@ class Entry:
         "due_at",
         "held",
         "job",
+        "losses",
         "pair",
         "progress",
         "progress_at",
@@ -60,6 +62,7 @@ class Entry:
         self.due_at = job.not_before
         self.retry_of = job.retry_of
         self.avoid = ""
+        self.losses = 0
         self.wait_no = 0
         self.claim_no = 0
         self.worker = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from animastor.engine.ports import VANISHED_LIMIT
 from animastor.media.types import MediaType
 
 
@@ -50,6 +51,8 @@ class Limits:
     quarantine_first: float = 60.0  # doubling …
     quarantine_longest: float = 600.0  # … up to this
 
+    vanished_limit: int = VANISHED_LIMIT  # a job whose claims were lost so often …
+    vanished_pause: float = 5.0  # … is not given to the next worker before the database has counted that
     timeout_grace: float = 60.0  # the worker enforces a job's limits, the sweep so much later
     hard_factor: float = 4.0  # × `timeout_s`: the hard limit of a job that does report progress
 

@@ -22,6 +22,7 @@ class Queue:
 
     def __init__(self, limits: Limits, pairs: Pairs, budgets: Budgets) -> None:
         self._pairs = pairs
+        self._limits = limits
         self.entries = Entries()
         self.ready = Ready()
         self.delays = Delays(budgets)
@@ -121,13 +122,18 @@ class Queue:
         return True
 
     def lose(self, entry: Entry, now: float, *, again: bool) -> None:
-        """End a claim that is silent or overdue. `again`: its job is queued at once, for another worker if it can."""
+        """End a claim that is silent or overdue. `again`: its job is queued at once, for another worker if it can.
+
+        One that was lost so often that it may be poison waits a little: the database is about to say so (CONTRACT 9).
+        """
         worker = entry.worker
+        entry.losses += 1
         self._end_claim(entry)
         if entry.held is not None:
             self._enter_held(entry, entry.held.not_before, None, now)
         elif again:
-            self._enter(entry, 0.0, None, now)
+            suspect = entry.losses >= self._limits.vanished_limit
+            self._enter(entry, now + self._limits.vanished_pause if suspect else 0.0, None, now)
         else:
             self.entries.remove(entry)
             return

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from animastor.books.model import Book, BookHead
 from animastor.engine.details import MediaCount, SceneDetail
@@ -35,6 +35,8 @@ from animastor.protocol import (
     Uploaded,
     Worker,
 )
+
+VANISHED_LIMIT: Final = 3  # a part whose worker vanished so often is lost as `poison` (CONTRACT 9)
 
 # --- Coordination ---
 

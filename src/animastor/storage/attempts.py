@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from animastor.engine.backoff import backoff_s
-from animastor.engine.ports import Counted, Ended, PartFailure
+from animastor.engine.ports import VANISHED_LIMIT, Counted, Ended, PartFailure
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import PartState, State, Wait
 from animastor.media.registry import Registry
@@ -23,7 +23,6 @@ from animastor.storage.waiting import StepBack, step_back
 
 HELD_S: Final = 30.0  # back-off longer than this never holds a slot
 INFRA_FACTOR: Final = 3
-VANISHED_LIMIT: Final = 3
 VANISHED: Final = "worker_vanished"
 
 _READ = Statement(

@@ -78,12 +78,12 @@ end
 -- An entry. state: queued, delayed, claimed. due_at and wait_no belong to a delayed job (wait_no 0: its time has come,
 -- a budget holds it back); claim_no ('' when unclaimed) to timeout_s to a claimed one. stop: 0 no, 1 marked, 2 carried
 -- by a heartbeat, final. retry: the failure type that it repeats, or ''. avoid: the worker that shall not get it while
--- another can. held: the label that waits for the end of its claim.
+-- another can. losses: how many of its claims a sweep has ended. held: the label that waits for the end of its claim.
 function entries.new(id, label)
   return {
     id = id, label = label, held = nil, state = 'queued', due_at = label.not_before, retry = label.retry, avoid = '',
     wait_no = 0, claim_no = '', worker = '', claimed_at = 0, seen_at = 0, progress_at = 0, timeout_s = 0,
-    progress = 0, stop = 0,
+    progress = 0, stop = 0, losses = 0,
   }
 end
 

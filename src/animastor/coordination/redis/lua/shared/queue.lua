@@ -152,14 +152,17 @@ function queue.settle(entry, failure, counted, requeue_at)
   return true
 end
 
--- End a claim that is silent or overdue. `again`: its job is queued at once, for another worker if it can.
+-- End a claim that is silent or overdue. `again`: its job is queued at once, for another worker if it can. One that was
+-- lost so often that it may be poison waits a little: the database is about to say so (CONTRACT 9).
 function queue.lose(entry, again)
   local worker = entry.worker
   end_claim(entry)
+  entry.losses = entry.losses + 1
   if entry.held then
     enter_held(entry, entry.held.not_before, '')
   elseif again then
-    enter(entry, 0, '')
+    local suspect = entry.losses >= LIMITS.vanished_limit
+    enter(entry, suspect and now + LIMITS.vanished_pause or 0, '')
   else
     entries.remove(entry)
     return
