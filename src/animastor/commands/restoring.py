@@ -18,7 +18,7 @@ from animastor.commands.homes import database_error, home_errors, locked, openin
 from animastor.commands.results import size_text, took
 from animastor.config import Settings
 from animastor.display import Display
-from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
+from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError, StorageUnavailableError
 from animastor.media.registry import installed
 from animastor.storage.backups import tables
 from animastor.storage.backups.archive import ArchiveSource
@@ -44,6 +44,8 @@ async def restore(settings: Settings, source: Path, display: Display, *, replace
         raise CommandError(Exit.MISSING_TOOL, "package_missing", sentence(error)) from error
     except StorageUnavailableError as error:
         raise database_error(settings, error) from error
+    except CoordinationUnavailableError as error:
+        raise CommandError(Exit.HOME, "coordination_unavailable", sentence(error)) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     display.close()

@@ -58,9 +58,11 @@ class Standstill:
 
     def _room(self) -> str:
         settings = self._drive.reading.settings
-        usage = shutil.disk_usage(settings.home)
+        where = self._drive.reading.artifacts.where
+        place = settings.home if where.startswith(SCHEME) else where
+        usage = shutil.disk_usage(place)
         least = max(settings.disk_low_bytes, settings.disk_low_fraction * usage.total)
         return (
-            f"The disk of {settings.home} has {usage.free / 1e9:.1f} GB left and nothing is started below "
+            f"The disk of {place} has {usage.free / 1e9:.1f} GB left and nothing is started below "
             f"{least / 1e9:.1f} GB: free some space, or set ANIMASTOR_DISK_LOW_BYTES and ANIMASTOR_DISK_LOW_FRACTION."
         )

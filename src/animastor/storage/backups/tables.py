@@ -118,7 +118,8 @@ def _require_room(connection: Connection, manifest: Manifest, *, replace: bool) 
         raise BackupError("there are books in it already: with --replace they are removed")
     for table in inspect(connection).get_table_names():
         if table in {each.name for each in manifest.tables} | (LEFT_OUT - {"alembic_version"}):
-            connection.execute(text(f"DELETE FROM {connection.dialect.identifier_preparer.quote(table)}"))
+            empty = "DELETE FROM" if connection.dialect.name == SQLITE else "TRUNCATE"
+            connection.execute(text(f"{empty} {connection.dialect.identifier_preparer.quote(table)}"))
 
 
 def _load_table(connection: Connection, table: TableFile, folder: Path) -> None:
