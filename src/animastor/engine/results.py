@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from animastor.engine.alarms import sentence_of
 from animastor.engine.batching import Batcher, Fault, in_halves
@@ -47,6 +48,14 @@ class _Failure:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The word for a delivery that the database has taken in, and what is still to be done about it."""
+
+    reason: Reason
+    outcome: Outcome | None
+
+
 class Results:
     """Takes results and failures for tickets that the hub has verified. Works while `run` is running."""
 
@@ -72,15 +81,14 @@ class Results:
         self._clock = clock
         self._rng = rng
         self._orders: Batcher[tuple[AssetId, str], PartOrder | None] = Batcher(storage.part_orders, limit)
-        self._results: Batcher[_Result, Reason] = Batcher(self._accept, limit)
-        self._failures: Batcher[_Failure, Reason] = Batcher(self._count, limit)
+        self._results: Batcher[_Result, _Taken] = Batcher(self._accept, limit)
+        self._failures: Batcher[_Failure, _Taken] = Batcher(self._count, limit)
+        self._outcomes: Batcher[Outcome, None] = Batcher(self._follow, limit)
 
     @property
-    def loops(
-        self,
-    ) -> tuple[Batcher[tuple[AssetId, str], PartOrder | None], Batcher[_Result, Reason], Batcher[_Failure, Reason]]:
-        """What has to run for calls to be answered."""
-        return self._orders, self._results, self._failures
+    def loops(self) -> tuple[Batcher[Any, Any], ...]:
+        """What has to run for calls to be answered. While one batch is followed up, the next is written."""
+        return self._orders, self._results, self._failures, self._outcomes
 
     async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Reason:
         """A result whose bytes are in the artifact store. The answer is the contract's word.
@@ -99,7 +107,8 @@ class Results:
             if wrong is not None:
                 return await self._corrupt(ticket, order, wrong)
             uploaded = Uploaded(uploaded.checksum, uploaded.size, uploaded.suffix, facts, uploaded.notes)
-        return await self._results(_Result(ticket, uploaded, order.work if order is not None else 0.0))
+        taken = await self._results(_Result(ticket, uploaded, order.work if order is not None else 0.0))
+        return await self._answer(taken)
 
     async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:
         """A failure. The answer is the contract's word: `counted`, `stale_claim`, `misconfigured`, `bad_input`.
@@ -114,12 +123,18 @@ class Results:
             if bad := await self._unusable(ticket):
                 return await self._withdraw(ticket, bad)
             failure = FailureType.TRANSIENT
-        return await self._failures(_Failure(ticket, failure, code, message))
+        return await self._answer(await self._failures(_Failure(ticket, failure, code, message)))
+
+    async def _answer(self, taken: _Taken) -> Reason:
+        """The word for it, once everything that follows has been done."""
+        if taken.outcome is not None:
+            await self._outcomes(taken.outcome)
+        return taken.reason
 
     async def _corrupt(self, ticket: Ticket, order: PartOrder, wrong: str) -> Reason:
         lasting = order.corrupt >= CORRUPT_LIMIT
         failure = FailureType.PERMANENT if lasting else FailureType.TRANSIENT
-        await self._failures(_Failure(ticket, failure, Reason.CORRUPT_ARTIFACT, wrong))
+        await self._answer(await self._failures(_Failure(ticket, failure, Reason.CORRUPT_ARTIFACT, wrong)))
         return Reason.CORRUPT_ARTIFACT
 
     async def _unusable(self, ticket: Ticket) -> Sequence[tuple[str, str]]:
@@ -136,48 +151,45 @@ class Results:
         await self._storage.withdraw(ticket.asset, [checksum for checksum, _ in bad])
         await self._inspector.give_up(bad)
         verdict = Verdict(ticket.job_id, ticket.claim_no, ticket.worker, called_backend=False, counted=False)
-        await self._successors.follow([Outcome(verdict, ticket.asset, replan=True)])
+        await self._outcomes(Outcome(verdict, ticket.asset, replan=True))
         return Reason.BAD_INPUT
 
-    async def _accept(self, batch: Sequence[_Result]) -> Sequence[Reason]:
+    async def _accept(self, batch: Sequence[_Result]) -> Sequence[_Taken]:
         results = [_part_result(one) for one in batch]
-        answers: list[Reason] = []
-        outcomes: list[Outcome] = []
+        taken: list[_Taken] = []
         faults: list[tuple[AssetId, str]] = []
         for one, accepted in zip(batch, await in_halves(self._storage.accept, results), strict=True):
             if isinstance(accepted, Fault):
                 faults.append((one.ticket.asset, sentence_of(accepted.error)))
-                answers.append(Reason.ORCHESTRATION)
-                outcomes.append(Outcome(_success(one.ticket), one.ticket.asset))
+                taken.append(_Taken(Reason.ORCHESTRATION, Outcome(_success(one.ticket), one.ticket.asset)))
+            elif accepted.reason is Reason.ARTIFACT_GONE:  # to be uploaded again: the claim goes on
+                taken.append(_Taken(accepted.reason, None))
             else:
-                answers.append(accepted.reason)
-                if accepted.reason is not Reason.ARTIFACT_GONE:  # to be uploaded again: the claim goes on
-                    outcomes.append(_after_result(one.ticket, accepted))
+                taken.append(_Taken(accepted.reason, _after_result(one.ticket, accepted)))
                 self._measure(one, accepted)
         await self._failing.fail(faults)
-        await self._successors.follow(outcomes)
-        return answers
+        return taken
 
     def _measure(self, one: _Result, accepted: Accepted) -> None:
         if accepted.reason in (Reason.ACCEPTED, Reason.LATE_ACCEPT):
             self._effort.add(one.ticket.media, self._clock.now() - one.ticket.issued_at, one.work)
 
-    async def _count(self, batch: Sequence[_Failure]) -> Sequence[Reason]:
+    async def _count(self, batch: Sequence[_Failure]) -> Sequence[_Taken]:
         failures = [_part_failure(one, self._rng.random()) for one in batch]
-        answers: list[Reason] = []
-        outcomes: list[Outcome] = []
+        taken: list[_Taken] = []
         faults: list[tuple[AssetId, str]] = []
         for one, counted in zip(batch, await in_halves(self._storage.count_failures, failures), strict=True):
             if isinstance(counted, Fault):
                 faults.append((one.ticket.asset, sentence_of(counted.error)))
-                answers.append(Reason.ORCHESTRATION)
-                outcomes.append(Outcome(_verdict(one, None), one.ticket.asset))
+                taken.append(_Taken(Reason.ORCHESTRATION, Outcome(_verdict(one, None), one.ticket.asset)))
             else:
-                answers.append(counted.reason)
-                outcomes.append(_after_failure(one, counted))
+                taken.append(_Taken(counted.reason, _after_failure(one, counted)))
         await self._failing.fail(faults)
-        await self._successors.follow(outcomes)
-        return answers
+        return taken
+
+    async def _follow(self, batch: Sequence[Outcome]) -> Sequence[None]:
+        await self._successors.follow(batch)
+        return [None] * len(batch)
 
 
 def _part_result(one: _Result) -> PartResult:
