@@ -79,6 +79,7 @@ PICTURE = MediaType(
     lambda parts, merged: {"units": {part.plan.unit_ids[0]: part.artifact for part in parts}},
     {"picture": ".png"},
     merges=False,
+    facts_of_structures=False,
 )
 
 

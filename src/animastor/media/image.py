@@ -224,6 +224,7 @@ IMAGE = MediaType(
     facts_of=image_facts,
     suffixes={KIND: ".png"},
     merges=False,
+    facts_of_structures=False,
     retry_limit=10,
     min_quota=4,
 )

@@ -148,8 +148,9 @@ class MediaType:
     asked for. `retry_limit` counts attempts of a part. `job_timeout` bounds the time without progress. `min_quota` is
     the least number of assets in work at once per pair; more when the workers' capacity allows (CONTRACT 6).
     `check` says in one sentence why bytes are not as ordered, or None. `facts_of` makes the asset's facts (unit
-    timings, manifest) from its parts and, with a merge step, the merged artifact. `covers` lists the unit ids whose
-    picture or sound a request for these units needs.
+    timings, manifest) from its parts and, with a merge step, the merged artifact; `facts_of_structures` says whether
+    it looks at their structures, which are then read for it. `covers` lists the unit ids whose picture or sound a
+    request for these units needs.
     """
 
     name: str
@@ -161,6 +162,7 @@ class MediaType:
     follows: tuple[str, ...] = ()
     profiles: Mapping[str, Profile] = field(default_factory=dict)  # of this installation; stored with each new book
     merges: bool = True
+    facts_of_structures: bool = True
     part_name: str = "part"  # what people call one of its parts
     retry_limit: int = 10
     min_quota: int = 2

@@ -88,7 +88,7 @@ class FolderStore:
 
     async def missing(self, artifacts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Those whose file is positively absent. Raises `ArtifactStoreUnavailableError`."""
-        return [one for one in artifacts if await self.path(*one) is None]
+        return [one for one in artifacts if not self._is_fresh(one[0]) and await self.path(*one) is None]
 
     async def whole(self, checksum: str, suffix: str) -> bool | None:
         """Whether the file has the right bytes; None when it is positively absent."""

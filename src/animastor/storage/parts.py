@@ -33,10 +33,10 @@ _SOURCES = Statement(
 )
 _MADE = Gathering(
     "parts_made",
-    "All wanted parts of assets, merges included.",
+    "All wanted parts of assets, merges included; their structures, which are long, only where they are asked for.",
     """
-    SELECT p.asset, p.hash, p.kind, p.places, p.state, p.artifact, p.facts, p.params, p.inputs, p.profile,
-           p.estimate_s, p.work
+    SELECT p.asset, p.hash, p.kind, p.places, p.state, p.artifact, p.facts, p.inputs, p.profile, p.estimate_s, p.work,
+           CASE WHEN :structures = 1 THEN p.params ELSE '' END AS params
     FROM {assets} AS one JOIN part p ON p.asset = one.asset
     WHERE p.wanted = 1
     """,
@@ -189,7 +189,7 @@ def _plan(row: Any, units: Iterable[str]) -> PartPlan:
         kind=row.kind,
         hash=row.hash,
         unit_ids=tuple(units),
-        structure=orjson.loads(row.params),
+        structure=orjson.loads(row.params) if row.params else {},
         inputs=tuple(orjson.loads(row.inputs)) if row.inputs else (),
         profile=row.profile,
         estimate_s=row.estimate_s,
@@ -197,10 +197,10 @@ def _plan(row: Any, units: Iterable[str]) -> PartPlan:
     )
 
 
-def made_assets(connection: Connection, assets: Iterable[int]) -> Mapping[int, MadeAsset]:
-    """Each asset with its wanted parts, as far as they are."""
+def made_assets(connection: Connection, assets: Iterable[int], *, structures: bool) -> Mapping[int, MadeAsset]:
+    """Each asset with its wanted parts, as far as they are; with their `structures`, or without."""
     found: dict[int, MadeAsset] = defaultdict(MadeAsset)
-    for row in gather(connection, _MADE, assets=sorted(assets)):
+    for row in gather(connection, _MADE, assets=sorted(assets), structures=int(structures)):
         found[row.asset].add(row)
     return found
 

@@ -80,7 +80,8 @@ def finish(connection: Connection, registry: Registry, finishing: Sequence[Finis
     """Make assets READY that lack nothing; those that are not whole, or have moved on, stay as they are."""
     if not finishing:
         return Finished(frozenset(), {})
-    made = made_assets(connection, [one.asset for one in finishing])
+    structures = any(registry[one.media].facts_of_structures for one in finishing)
+    made = made_assets(connection, [one.asset for one in finishing], structures=structures)
     whole = [one for one in finishing if made[one.asset].is_whole(merges=registry[one.media].merges)]
     facts = {one.asset: _facts(registry, one, made[one.asset]) for one in whole}
     sums = {one.asset: _sum(made[one.asset]) for one in whole}
