@@ -14,14 +14,21 @@ from sqlalchemy import Connection
 
 from animastor.storage.rows import Statement, locks_rows, run
 
-_SHARE_REQUESTS = Statement(
-    "share_requests",
-    "Holds the unfinished requests of the books of some assets, so that none of them ends meanwhile.",
+_GUARD = Statement(
+    "guard_assets",
+    "Holds the unfinished requests of the books of some assets, so that none of them ends meanwhile; then locks the"
+    " scenes of the assets. The count is asked before any scene is looked at.",
     """
-    SELECT r.id FROM request r
-    WHERE r.book_key IN (SELECT a.book_key FROM {assets} AS one JOIN asset a ON a.id = one.asset)
-      AND r.state IN ('preparing', 'open', 'paused')
-    ORDER BY r.id {for_share}
+    WITH held AS MATERIALIZED (
+        SELECT r.id FROM request r
+        WHERE r.book_key IN (SELECT a.book_key FROM {assets} AS one JOIN asset a ON a.id = one.asset)
+          AND r.state IN ('preparing', 'open', 'paused')
+        ORDER BY r.id {for_share}
+    )
+    SELECT s.scene_key FROM scene s
+    WHERE (SELECT count(*) FROM held) >= 0
+      AND s.scene_key IN (SELECT a.scene_key FROM {assets} AS one JOIN asset a ON a.id = one.asset)
+    ORDER BY s.scene_key {for_update}
     """,
     assets={"asset": int},
 )
@@ -60,9 +67,7 @@ _LOCK_BOOK = Statement(
 def lock_assets(connection: Connection, assets: Iterable[int]) -> None:
     """Lock what guards these assets, before anything of them is read or changed."""
     if locks_rows(connection):
-        wanted = sorted(set(assets))
-        run(connection, _SHARE_REQUESTS, assets=wanted).close()
-        run(connection, _LOCK_SCENES, assets=wanted).close()
+        run(connection, _GUARD, assets=sorted(set(assets))).close()
 
 
 def lock_scenes_of(connection: Connection, assets: Iterable[int]) -> None:
