@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from sqlalchemy import Connection, text
-from world import Driver, book
+from world import Driver, book, in_transaction
 
 from animastor.engine.ports import JournalRow
 from animastor.engine.reasons import JournalType
@@ -34,12 +34,12 @@ async def test_row_is_not_shown_before_one_with_a_lower_id_that_is_still_being_w
 ) -> None:
     assert isinstance(database, PostgresDatabase)
     await storage.observe([_row(1)])
-    async with database._engine.connect() as slow:
+    async with in_transaction(database) as (slow, transaction):
         await slow.run_sync(journal.observe, [_row(2)])
         await storage.observe([_row(3)])
         assert await _assets(storage) == [1]
         assert await storage.journal(asset=AssetId(3)) == []
-        await slow.commit()
+        await transaction.commit()
     assert await _assets(storage) == [1, 2, 3]
     assert await _assets(storage, after=(await storage.journal())[0].row_id) == [2, 3]
 
@@ -47,11 +47,11 @@ async def test_row_is_not_shown_before_one_with_a_lower_id_that_is_still_being_w
 @on_postgresql
 async def test_row_that_was_taken_back_hides_no_later_one(database: Database, storage: SqlStorage) -> None:
     assert isinstance(database, PostgresDatabase)
-    async with database._engine.connect() as slow:
+    async with in_transaction(database) as (slow, transaction):
         await slow.run_sync(journal.observe, [_row(1)])
         await storage.observe([_row(2)])
         assert await _assets(storage) == []
-        await slow.rollback()
+        await transaction.rollback()
     assert await _assets(storage) == [2]
 
 
@@ -66,11 +66,11 @@ async def test_reader_who_follows_many_writers_gets_each_row_once_and_in_order(
 
     async def write(asset: int) -> None:
         for _ in range(15):
-            async with database._engine.connect() as connection:
+            async with in_transaction(database) as (connection, transaction):
                 for _ in range(random.randrange(1, 4)):
                     await connection.run_sync(journal.observe, [_row(asset)] * random.randrange(1, 4))
                     await connection.execute(text(f"SELECT pg_sleep({random.random() / 200})"))
-                await (connection.rollback() if random.random() < 0.2 else connection.commit())
+                await (transaction.rollback() if random.random() < 0.2 else transaction.commit())
 
     async def follow() -> None:
         while rows := await storage.journal(after=seen[-1].row_id if seen else 0, limit=7) or writing:

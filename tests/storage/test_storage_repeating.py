@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, text
-from world import REGISTRY, Driver, Time, book, large_book, migrated, with_text
+from world import REGISTRY, Driver, Time, book, in_transaction, large_book, migrated, with_text
 
 from animastor.engine.ports import RollBack, StorageUnavailableError
 from animastor.engine.reasons import Reason
@@ -135,7 +135,7 @@ async def test_rows_that_a_stopped_process_holds_are_free_again(
     await driver.save(book())
     stopped = PostgresDatabase(postgres_url, idle_s=0.2)
     lock = text("SELECT scene_key FROM scene ORDER BY scene_key FOR UPDATE")
-    async with stopped._engine.connect() as connection:
+    async with in_transaction(stopped) as (connection, _):
         await connection.execute(lock)
         held = await database.write(lambda held: len(held.execute(lock).all()))
         assert held == 3

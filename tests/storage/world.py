@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from animastor.books.codec import scene_from_json
 from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Scene, SceneId, Unit, UnitId
@@ -46,6 +48,7 @@ from animastor.media.types import (
 from animastor.protocol import MERGE, AssetId, BookKey, DispatchId, FailureType, Pair, Uploaded
 from animastor.storage import versions
 from animastor.storage.database import InPlaceDatabase
+from animastor.storage.postgres import PostgresDatabase
 from animastor.storage.sql import SqlStorage
 
 LANE = "system"
@@ -360,3 +363,14 @@ class Driver:
         """The state of each asset by (scene id, media type)."""
         rows = await self.storage.export_rows(key, Scope())
         return {(row.scene_id, media): one.state for row in rows for media, one in row.media.items()}
+
+
+@asynccontextmanager
+async def in_transaction(database: PostgresDatabase) -> AsyncIterator[tuple[AsyncConnection, Any]]:
+    """A connection in the middle of a transaction, which is the caller's to end."""
+    async with database._engine.connect() as connection:
+        raw = (await connection.get_raw_connection()).driver_connection
+        assert raw is not None
+        transaction = raw.transaction()
+        await transaction.start()
+        yield connection, transaction

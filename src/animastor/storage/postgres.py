@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
@@ -23,6 +23,7 @@ from animastor.storage.failures import Fate, fate_of, typed
 
 Sleep = Callable[[float], Awaitable[None]]
 T = TypeVar("T")
+Transaction: TypeAlias = Mapping[str, Any] | None  # how asyncpg begins it; None for a single statement without one
 
 ATTEMPTS: Final = 8
 PAUSE_S: Final = 0.1  # doubled with each attempt to reconnect: about 12 s in all
@@ -32,8 +33,7 @@ CONNECT_S: Final = 5.0  # for a new one
 STATEMENT_S: Final = 60.0  # the longest is the coarse update of an edit: half a second for 300,000 assets
 LOCK_S: Final = 10.0  # for a row that another transaction holds; then the transaction is run again
 IDLE_S: Final = 15.0  # between two statements of a transaction: what is pure is done before it begins
-SNAPSHOT: Final = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}  # one state for all statements
-BARE: Final = {"isolation_level": "AUTOCOMMIT"}
+SNAPSHOT: Final = {"isolation": "repeatable_read", "readonly": True}  # one state for all statements
 GONE_S: Final = 10.0  # beyond a statement's time: a server that has not answered then is not there
 STATEMENTS: Final = 512  # kept prepared for each connection: all that there are
 SESSION: Final[Mapping[str, str]] = {
@@ -81,8 +81,9 @@ class PostgresDatabase:
                 "timeout": CONNECT_S,
                 "command_timeout": statement_s + GONE_S,
                 "server_settings": {**SESSION, **session, "application_name": "animastor"},
-                "prepared_statement_cache_size": STATEMENTS,
+                "statement_cache_size": STATEMENTS,
             },
+            isolation_level="AUTOCOMMIT",  # transactions are begun and ended by us, on the driver's own connection
         )
         self._sleep = sleep
         self._where = self._engine.url.render_as_string(hide_password=True)
@@ -93,7 +94,7 @@ class PostgresDatabase:
 
     async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function of one statement: one round trip, not three."""
-        return await self._repeat(lambda held: core(held, *args, **kwargs), BARE)
+        return await self._repeat(lambda held: core(held, *args, **kwargs), None)
 
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function and commit."""
@@ -107,11 +108,11 @@ class PostgresDatabase:
         """End all connections."""
         await self._engine.dispose()
 
-    async def _repeat(self, call: Callable[[Connection], T], options: Mapping[str, Any]) -> T:
+    async def _repeat(self, call: Callable[[Connection], T], within: Transaction) -> T:
         pause, attempt = PAUSE_S, 1
         while True:
             try:
-                return await self._once(call, options)
+                return await self._once(call, within)
             except Exception as error:
                 fate = fate_of(error)
                 if fate is Fate.MEMBER:
@@ -123,19 +124,34 @@ class PostgresDatabase:
                     pause *= 2
             attempt += 1
 
-    async def _once(self, call: Callable[[Connection], T], options: Mapping[str, Any]) -> T:
+    async def _once(self, call: Callable[[Connection], T], within: Transaction) -> T:
         async with self._engine.connect() as connection:
-            if options:
-                await connection.execution_options(**options)
+            raw = (await connection.get_raw_connection()).driver_connection
+            assert raw is not None, "the connection has just been opened"
+            transaction = raw.transaction(**within) if within is not None else None
             try:
-                async with connection.begin():
+                if transaction is None:
                     return await connection.run_sync(call)
-            except Exception as error:
-                await _leave(connection, error)
+                await transaction.start()
+                answer = await connection.run_sync(call)
+                await transaction.commit()
+            except BaseException as error:
+                await _leave(connection, transaction, error)
                 raise
+            return answer
 
 
-async def _leave(connection: AsyncConnection, error: Exception) -> None:
-    """A connection that did not answer in time is not asked again, not even to take its transaction back."""
-    if fate_of(error) is Fate.RECONNECT and not connection.invalidated:
+async def _leave(connection: AsyncConnection, transaction: Any, error: BaseException) -> None:
+    """Take a transaction back; a connection that may not answer is left, and the server takes it back.
+
+    Raises `ConnectionResetError` when the connection had ended, whatever the driver made of that.
+    """
+    raw = (await connection.get_raw_connection()).driver_connection
+    assert raw is not None, "nobody has left it yet"
+    if raw.is_closed():
         await connection.invalidate(error)
+        raise ConnectionResetError(f"the connection has ended: {error}") from error
+    if not isinstance(error, Exception) or fate_of(error) is Fate.RECONNECT:
+        await connection.invalidate(error)
+    elif raw.is_in_transaction():
+        await transaction.rollback()
