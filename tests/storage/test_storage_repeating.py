@@ -147,7 +147,7 @@ async def test_rows_that_a_stopped_process_holds_are_free_again(
 async def test_more_calls_than_connections_wait_for_one_and_too_long_a_wait_is_said(
     database: Database, postgres_url: str
 ) -> None:
-    small = PostgresDatabase(postgres_url, connections=2, pool_s=0.2)
+    small = PostgresDatabase(postgres_url, connections=2, pool_s=1.0)
     waited = await asyncio.gather(*(small.read(lambda held: held.execute(text("SELECT 1")).all()) for _ in range(20)))
     assert len(waited) == 20
     async with small._engine.connect(), small._engine.connect():
