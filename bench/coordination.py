@@ -229,7 +229,7 @@ async def through(url: str, assets: int) -> None:
         codec.decode_admissions(answer, candidates)
 
     async def floor_of_release(ended: Sequence[Ended]) -> None:
-        codec.letters(await floor("1", len(ended), *codec.encode_ended(ended)), codec.FOUND)
+        codec.decode_released(await floor("1", len(ended), codec.encode_ended(ended)), ended)
 
     async def admit(candidates: Sequence[Candidate]) -> None:
         assert all(one.granted for one in await store.admit(candidates))
@@ -241,7 +241,7 @@ async def through(url: str, assets: int) -> None:
         encoded = [(codec.encode_candidates(one), codec.encode_ended(other)) for _, one, other in work]
         size = len(work[0][0])
         return [
-            [lambda one=one: floor("G", size, one), lambda other=other: floor("1", size, *other)]  # type: ignore[misc]
+            [lambda one=one: floor("G", size, one), lambda other=other: floor("1", size, other)]  # type: ignore[misc]
             for one, other in encoded
         ]
 

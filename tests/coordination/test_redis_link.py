@@ -117,7 +117,7 @@ async def test_a_script_that_the_server_forgot_is_loaded_again(store: RedisCoord
 async def test_without_a_clock_of_a_test_the_time_is_the_servers(store: RedisCoordination, client: Redis):
     seconds, _ = await client.time()
     await store.admit([candidate(1, "d1")])
-    score = await client.zscore(f"{ROOT}:lease:end", "1")
+    score = await client.zscore(f"{ROOT}:ends:lease", "d1")
     assert score is not None
     assert 14.0 <= score - seconds <= 17.0
 

@@ -92,13 +92,16 @@ def encode_candidates(candidates: Sequence[Candidate]) -> bytes:
     """In columns, as `admit.lua` reads them: the members of a batch share a few places, and mostly none is a retry."""
     places: dict[tuple[BookKey, str, str], int] = {}
     numbers = [places.setdefault((one.book_key, one.pair.media, one.pair.lane), len(places) + 1) for one in candidates]
+    assets = [str(one.asset) for one in candidates]
+    dispatches = [one.dispatch_id for one in candidates]
     return encode(
         (
-            [str(one.asset) for one in candidates],
-            [one.dispatch_id for one in candidates],
+            assets,
+            dispatches,
             numbers,
             [(str(book), media, lane) for book, media, lane in places],
             {str(at): sorted(one.retrying) for at, one in enumerate(candidates, start=1) if one.retrying},
+            len(set(assets)) < len(assets) or len(set(dispatches)) < len(dispatches),
         )
     )
 
@@ -116,9 +119,18 @@ def _tested(pair: Pair) -> Admission:
     return Admission(granted=True, circuit=change)
 
 
-def encode_ended(ended: Sequence[Ended]) -> tuple[bytes, bytes]:
-    """As `release.lua` reads them: assets, dispatches."""
-    return encode([str(one.asset) for one in ended]), encode([one.dispatch_id for one in ended])
+def encode_ended(ended: Sequence[Ended]) -> bytes:
+    """As `release.lua` reads them: a dispatch tells its asset."""
+    return encode(list(dict.fromkeys([one.dispatch_id for one in ended])))
+
+
+def decode_released(answer: bytes, ended: Sequence[Ended]) -> list[bool]:
+    """Whether something was found. Who is named a second time finds nothing."""
+    found = letters(answer, FOUND)
+    if len(found) == len(ended):
+        return found
+    first = dict(zip(dict.fromkeys(one.dispatch_id for one in ended), found, strict=True))
+    return [first.pop(one.dispatch_id, False) for one in ended]
 
 
 def encode_held(held: Sequence[Held]) -> bytes:

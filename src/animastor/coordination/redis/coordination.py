@@ -114,7 +114,7 @@ class RedisCoordination:
 
     async def release(self, ended: Sequence[Ended]) -> Sequence[bool]:
         """Free lease, slot and permit; drop queued and delayed jobs, mark running ones stop. True: found something."""
-        return codec.letters(await self._run("release", *codec.encode_ended(ended)), codec.FOUND)
+        return codec.decode_released(await self._run("release", codec.encode_ended(ended)), ended)
 
     async def leases(self, of: Selection) -> Sequence[Lease]:
         """The live leases of a selection, from an index."""

@@ -8,13 +8,12 @@
 -- ARGV[7]  JSON [[profile, most], …]
 -- Result   '' when the worker has left meanwhile; else JSON [seconds until a look may give more (text),
 --          [[claim number, job], …]]
--- uses: once, era, marks, leases, breaker, fleet, queue
+-- uses: once, era, leases, breaker, fleet, queue
 
 local answered = once.answered()
 if answered then
   return finish(answered)
 end
-marks.expire()
 leases.expire()
 local worker = ARGV[5]
 if ARGV[4] ~= '1' and not fleet.knows(worker) then
@@ -48,9 +47,8 @@ end
 
 -- While the pair is tested, only jobs of permit holders are claimed.
 local function first_permitted(name, media, lane, profile)
-  for _, asset in ipairs(leases.permitted(media, lane)) do
-    local holder = leases.of(asset)
-    for _, entry in ipairs(holder and entries.of_dispatch(holder) or {}) do
+  for _, dispatch in ipairs(leases.permitted(media, lane)) do
+    for _, entry in ipairs(entries.of_dispatch(dispatch)) do
       if call('ZSCORE', name, entry.id) and may_have(entry, lane, profile) then
         return entry
       end

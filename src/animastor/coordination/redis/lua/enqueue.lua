@@ -6,7 +6,7 @@
 --            failure type that it repeats or ''], …]
 -- ARGV[4…]   the jobs themselves, as their workers get them (JSON), in the same order
 -- Result     a letter for each: S stored; R re-labelled; H held; N no_active_dispatch
--- uses: era, marks, leases, fleet, queue
+-- uses: era, leases, fleet, queue
 
 local heads = cjson.decode(ARGV[3])
 if era.closed() then
@@ -14,21 +14,21 @@ if era.closed() then
 end
 need_room()
 leases.expire()
-marks.expire()
 
-local ids, assets = {}, {}
+local ids, dispatches = {}, {}
 for at, head in ipairs(heads) do
-  ids[at], assets[at] = head[1], head[2]
+  ids[at], dispatches[at] = head[1], head[8]
 end
 entries.load(ids)
-leases.load(assets)
+leases.load(dispatches)
+entries.load_lists(dispatches)
 
 local function enqueue(id, label, body)
-  local holder, seconds = leases.of(label.asset), leases.ttl(label.media)
-  if holder == label.dispatch then
-    leases.pin(label.asset, seconds)
-  elseif not holder and not marks.has(label.dispatch) and entries.has_live(label.dispatch) then
-    leases.grant(label.asset, label.dispatch, leases.place(label.book, label.media, label.lane), seconds)
+  local held, seconds = leases.of(label.dispatch), leases.ttl(label.media)
+  if held == label.asset then
+    leases.pin(label.dispatch, seconds)
+  elseif not held and not leases.is_busy(label.asset) and entries.has_live(label.dispatch) then
+    leases.grant(label.dispatch, label.asset, leases.place(label.book, label.media, label.lane), seconds)
   else
     return 'N'
   end

@@ -4,18 +4,17 @@
 -- ARGV[3]  'renew': those with a live job; 'grant': those that are about to enter their merge, outside an era window
 -- ARGV[4]  JSON [[asset, book, media, lane, dispatch], …]
 -- Result   a letter for each: R renewed; A reattached; L lost; N no_job; U unchanged
--- uses: era, marks, leases, entries
+-- uses: era, leases, entries
 
 local held = cjson.decode(ARGV[4])
 leases.expire()
-marks.expire()
 
-local assets, dispatches = {}, {}
+local dispatches = {}
 for at, one in ipairs(held) do
-  assets[at], dispatches[at] = one[1], one[5]
+  dispatches[at] = one[5]
 end
-leases.load(assets)
-local released = marks.which(dispatches)
+leases.load(dispatches)
+entries.load_lists(dispatches)
 
 local function alive(dispatch)
   if ARGV[3] == 'grant' then
@@ -25,18 +24,19 @@ local function alive(dispatch)
 end
 
 local function renew(asset, book, media, lane, dispatch)
-  local holder = leases.of(asset)
-  if released[dispatch] or (holder and holder ~= dispatch) then
+  local held = leases.of(dispatch)
+  local holder = held == asset
+  if held == '' or (not holder and leases.is_busy(asset)) then
     return 'L'
   end
   if not alive(dispatch) then
     return holder and 'U' or 'N'
   end
   if holder then
-    leases.pin(asset, leases.ttl(media))
+    leases.pin(dispatch, leases.ttl(media))
     return 'R'
   end
-  leases.grant(asset, dispatch, leases.place(book, media, lane), leases.ttl(media))
+  leases.grant(dispatch, asset, leases.place(book, media, lane), leases.ttl(media))
   return 'A'
 end
 

@@ -5,13 +5,13 @@
 -- ARGV[4]    JSON [claim number, worker's key, claim number, worker's key, …]
 -- ARGV[5…]   the jobs themselves (JSON), in the same order
 -- Result     nothing
--- uses: marks, fleet, queue
+-- uses: leases, fleet, queue
 
-marks.expire()
+leases.expire()
 local claims = cjson.decode(ARGV[4])
 for at, head in ipairs(cjson.decode(ARGV[3])) do
   local label = entries.label(head)
-  if not marks.has(label.dispatch) then
+  if not leases.released(label.dispatch) then
     if label.kind ~= 'merge' then
       fleet.learn(label.media, label.profile)
     end

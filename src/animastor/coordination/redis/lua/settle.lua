@@ -6,21 +6,20 @@
 --          requeue at or false], …]
 -- Result   JSON [rang 0 or 1, [false for a stale claim, or [dispatch, fence, circuit or false], …]];
 --          circuit: [media, lane, before, after, reason]
--- uses: once, marks, leases, breaker, fleet, queue
+-- uses: once, leases, breaker, fleet, queue
 
 local answered = once.answered()
 if answered then
   return finish(answered)
 end
-marks.expire()
 leases.expire()
 local BREAKING = { transient = true, infrastructure = true } -- what counts for a breaker
 
 local function feed(label, failure)
   local one = breaker.of(label.media, label.lane)
   local before = one.state
-  local holder, place = leases.of(label.asset)
-  local permit = holder == label.dispatch and leases.has_permit(label.asset, place.media, place.lane)
+  local permit = leases.of(label.dispatch) == label.asset
+    and leases.has_permit(label.dispatch, (leases.place_of(label.dispatch)))
   local moved = false
   if failure == '' then
     moved = breaker.succeeded(one, permit)
@@ -62,6 +61,7 @@ for at, verdict in ipairs(verdicts) do
   ids[at] = verdict[1]
 end
 entries.load(ids)
+entries.load_labels(ids)
 local rows = {}
 for at, verdict in ipairs(verdicts) do
   rows[at] = settle(unpack(verdict))

@@ -3,14 +3,13 @@
 -- KEYS[1]  the root
 -- ARGV[3]  the id of the call
 -- Result   JSON [rang 0 or 1, [[claim number, worker, reason, queued again 0 or 1, job], …]]
--- uses: once, era, marks, leases, breaker, fleet, queue
+-- uses: once, era, leases, breaker, fleet, queue
 
 local answered = once.answered()
 if answered then
   return finish(answered)
 end
 leases.expire()
-marks.expire()
 fleet.forget()
 breaker.tidy()
 watch.check_presence()
@@ -21,7 +20,7 @@ end
 local lost = {}
 local function lose(reason)
   return function(entry)
-    local again = entry.stop == 0 and not marks.has(entry.label.dispatch)
+    local again = entry.stop == 0 and not leases.released(entry.label.dispatch)
     lost[#lost + 1] = '["' .. entry.claim_no .. '",' .. cjson.encode(entry.worker) .. ',"' .. reason .. '",'
       .. (again and '1' or '0') .. ',' .. entries.body(entry.id) .. ']'
     queue.lose(entry, again)

@@ -102,9 +102,7 @@ local function enough(one, book)
       return true
     end
   end
-  local at_work = leases.books_at_work(one.media, one.lane)
-  at_work[book] = nil
-  return next(at_work) == nil
+  return not leases.another_book(one.media, one.lane, book)
 end
 
 -- A backend call failed (transient or infrastructure). True: it opened the breaker.

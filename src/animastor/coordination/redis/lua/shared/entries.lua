@@ -6,15 +6,17 @@
 -- <root>:job:all                      sorted set, job id by number
 -- <root>:job:asset\0<asset>           sorted set, job id by number: jobs of an asset …
 -- <root>:job:book\0<book>             … of a book
--- <root>:job:dispatch\0<dispatch>     … with this label
 -- <root>:job:pair\0<media>\0<lane>    … of a pair
+-- <root>:job:of                       hash, dispatch -> `\0id\0id\0`: the jobs with this label, the first put first
 --
 -- Owner: whatever ends the job (settle, release, discard, sweep) removes it from all of them. Changed entries are kept
 -- in Lua and written by one command at the end.
 
 local entries = {}
 local job_key, body_key, held_key, all_key = key('job'), key('body'), key('body:held'), key('job:all')
+local of_key = key('job:of')
 local known = {} -- id -> entry, or false
+local lists, relisted = {}, {} -- dispatch -> its list, '' for none; and which of them were changed
 local changed, bodies, held_bodies = {}, {}, {}
 
 -- Read many at once.
@@ -29,6 +31,15 @@ function entries.load(ids)
   for at, id in ipairs(wanted) do
     known[id] = records[at] and cmsgpack.unpack(records[at]) or false
   end
+end
+
+-- Read the lists of their labels at once.
+function entries.load_labels(ids)
+  local dispatches = {}
+  for _, id in ipairs(ids) do
+    dispatches[#dispatches + 1] = known[id] and known[id].label.dispatch or nil
+  end
+  entries.load_lists(dispatches)
 end
 
 -- The entry of a job, or false.
@@ -51,6 +62,16 @@ flushes[#flushes + 1] = function()
     records[#records + 1] = cmsgpack.pack(entry)
   end
   many('HSET', job_key, records)
+  local full, empty = {}, {}
+  for dispatch in pairs(relisted) do
+    if #lists[dispatch] > 1 then
+      full[#full + 1], full[#full + 2] = dispatch, lists[dispatch]
+    else
+      empty[#empty + 1] = dispatch
+    end
+  end
+  many('HSET', of_key, full)
+  many('HDEL', of_key, empty)
   for name, list in pairs({ [body_key] = bodies, [held_key] = held_bodies }) do
     local fields = {}
     for id, body in pairs(list) do
@@ -92,8 +113,54 @@ function entries.live(entry)
   return entry.state ~= 'claimed' or entry.stop == 0
 end
 
-local function by_dispatch(dispatch)
-  return key('job:dispatch', dispatch)
+-- The lists of dispatches, in their order, false for none.
+function entries.lists_of(dispatches)
+  return many('HMGET', of_key, dispatches)
+end
+
+-- Read many lists at once.
+function entries.load_lists(dispatches)
+  local texts = entries.lists_of(dispatches)
+  for at = 1, #dispatches do
+    lists[dispatches[at]] = texts[at] or ''
+  end
+end
+
+local function list_of(dispatch)
+  local list = lists[dispatch]
+  if not list then
+    list = call('HGET', of_key, dispatch) or ''
+    lists[dispatch] = list
+  end
+  return list
+end
+
+-- Where the id begins in a list, and where it ends, with the zero bytes around it.
+local function place_in(list, id)
+  return string.find(list, '\0' .. id .. '\0', 1, true)
+end
+
+local function enlist(dispatch, id)
+  local list = list_of(dispatch)
+  if not place_in(list, id) then
+    lists[dispatch], relisted[dispatch] = (list == '' and '\0' or list) .. id .. '\0', true
+  end
+end
+
+local function unlist(dispatch, id)
+  local list = list_of(dispatch)
+  local first, last = place_in(list, id)
+  if first then
+    lists[dispatch], relisted[dispatch] = string.sub(list, 1, first) .. string.sub(list, last + 1), true
+  end
+end
+
+local function listed(dispatch)
+  local ids = {}
+  for id in string.gmatch(list_of(dispatch), '[^%z]+') do
+    ids[#ids + 1] = id
+  end
+  return ids
 end
 
 local function by_pair(label)
@@ -109,8 +176,8 @@ function entries.add(entry, body)
   call('ZADD', all_key, number, id)
   call('ZADD', key('job:asset', label.asset), number, id)
   call('ZADD', key('job:book', label.book), number, id)
-  call('ZADD', by_dispatch(label.dispatch), number, id)
   call('ZADD', by_pair(label), number, id)
+  enlist(label.dispatch, id)
 end
 
 -- Forget an entry under all its labels.
@@ -122,23 +189,23 @@ function entries.remove(entry)
   call('ZREM', all_key, id)
   call('ZREM', key('job:asset', label.asset), id)
   call('ZREM', key('job:book', label.book), id)
-  call('ZREM', by_dispatch(label.dispatch), id)
   call('ZREM', by_pair(label), id)
+  unlist(label.dispatch, id)
   if entry.held then
     call('HDEL', held_key, id)
-    call('ZREM', by_dispatch(entry.held.dispatch), id)
+    unlist(entry.held.dispatch, id)
   end
 end
 
 -- The job now belongs to another dispatch (or, with another lane, to another pair).
 function entries.relabel(entry, label, body)
   local id = entry.id
-  call('ZREM', by_dispatch(entry.label.dispatch), id)
+  unlist(entry.label.dispatch, id)
   call('ZREM', by_pair(entry.label), id)
   entry.label = label
   bodies[id] = body
   entries.change(entry)
-  call('ZADD', by_dispatch(label.dispatch), tick(), id)
+  enlist(label.dispatch, id)
   call('ZADD', by_pair(label), tick(), id)
 end
 
@@ -147,7 +214,7 @@ function entries.hold(entry, label, body)
   entries.let_go(entry)
   entry.held = label
   held_bodies[entry.id] = body
-  call('ZADD', by_dispatch(label.dispatch), 'NX', tick(), entry.id)
+  enlist(label.dispatch, entry.id)
 end
 
 -- No job waits for the end of this entry's claim any more. Gives the body of the one that did.
@@ -157,7 +224,7 @@ function entries.let_go(entry)
     return nil
   end
   if label.dispatch ~= entry.label.dispatch then
-    call('ZREM', by_dispatch(label.dispatch), id)
+    unlist(label.dispatch, id)
   end
   local body = held_bodies[id] or call('HGET', held_key, id)
   held_bodies[id] = nil
@@ -181,43 +248,24 @@ end
 
 -- The entries that carry this label.
 function entries.of_dispatch(dispatch)
-  local ids = call('ZRANGE', by_dispatch(dispatch), 0, -1)
-  return #ids > 0 and all_of(ids) or ids
+  return all_of(listed(dispatch))
 end
 
--- Whether any of these labels has a job at all: one question for a whole batch.
-function entries.any_of(dispatches)
-  local names = {}
-  for at = 1, #dispatches do
-    names[at] = root .. ':job:dispatch\0' .. dispatches[at]
-  end
-  for first = 1, #names, SLICE do
-    if call('EXISTS', unpack(names, first, math.min(first + SLICE - 1, #names))) > 0 then
+-- Whether a dispatch has a live job; one that waits for a stopped claim is live. Mostly the first one is.
+function entries.has_live(dispatch)
+  for id in string.gmatch(list_of(dispatch), '[^%z]+') do
+    local entry = entries.get(id)
+    if
+      entry
+      and (
+        (entry.label.dispatch == dispatch and entries.live(entry))
+        or (entry.held and entry.held.dispatch == dispatch)
+      )
+    then
       return true
     end
   end
   return false
-end
-
--- Whether a dispatch has a live job; one that waits for a stopped claim is live. Reads a few at a time: mostly the
--- first one is.
-function entries.has_live(dispatch)
-  local name, first = by_dispatch(dispatch), 0
-  while true do
-    local ids = call('ZRANGE', name, first, first + 7)
-    for _, entry in ipairs(all_of(ids)) do
-      if
-        (entry.label.dispatch == dispatch and entries.live(entry))
-        or (entry.held and entry.held.dispatch == dispatch)
-      then
-        return true
-      end
-    end
-    if #ids < 8 then
-      return false
-    end
-    first = first + 8
-  end
 end
 
 -- --- selections: {assets, dispatches, book, media, lane}, each narrowing ---
@@ -233,10 +281,10 @@ local function set_of(list)
   return found
 end
 
-local function union(kind, members)
+local function union(members, of)
   local ids, seen = {}, {}
   for _, member in ipairs(members) do
-    for _, id in ipairs(call('ZRANGE', key(kind, member), 0, -1)) do
+    for _, id in ipairs(of(member)) do
       if not seen[id] then
         seen[id] = true
         ids[#ids + 1] = id
@@ -256,11 +304,16 @@ local function page(name, after, limit)
   return ids, #ids == limit and found[#found] or ''
 end
 
+local function of_asset(asset)
+  return call('ZRANGE', key('job:asset', asset), 0, -1)
+end
+
 local function narrowest(of, after, limit)
   if of.dispatches then
-    return union('job:dispatch', of.dispatches), ''
+    entries.load_lists(of.dispatches)
+    return union(of.dispatches, listed), ''
   elseif of.assets then
-    return union('job:asset', of.assets), ''
+    return union(of.assets, of_asset), ''
   elseif of.book then
     return page(key('job:book', of.book), after, limit)
   elseif of.media then
