@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -12,12 +13,13 @@ from typing import Any
 import pytest
 from shelves import BucketShelf, FolderShelf, Shelf
 from sqlalchemy import Connection, text
-from world import REGISTRY, Driver, Time, book, with_text
+from world import REGISTRY, Driver, Time, book, large_book, with_text
 
 from animastor.books.model import Cover
 from animastor.engine.ports import JournalRow, RollBack, Scope
 from animastor.engine.reasons import JournalType
-from animastor.engine.states import State
+from animastor.engine.replaying import replay
+from animastor.engine.states import PartState, State
 from animastor.hub.tickets import Tickets
 from animastor.protocol import AssetId, DispatchId, HubRefusedError, JobId, Ticket
 from animastor.storage import versions
@@ -168,6 +170,33 @@ async def test_many_rows_are_read_in_pages_and_none_is_lost(
     assert [row["reason"] for row in before["journal"]] == [f"row {n}" for n in range(107)]
     await other.write(tables.load, manifest, tmp_path / "dump", replace=False)
     assert (await dumped(other, tmp_path / "again"))[1]["journal"] == before["journal"]
+
+
+@pytest.mark.parametrize("database", ["threads", "postgresql"], indirect=True)
+async def test_dumps_taken_while_work_goes_on_are_each_of_one_moment(
+    driver: Driver, database: Database, tmp_path: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "PAGE", 50)  # many statements, and much happens between them
+    key = await driver.save(large_book(40, units=2))
+    await driver.request(key)
+    working = asyncio.create_task(driver.run())
+    ready = list[int]()
+    while not working.done() and len(ready) < 6:
+        folder = tmp_path / str(len(ready))
+        manifest, found = await dumped(database, folder)
+        copy = SqliteDatabase(folder / "copy.db", time)
+        await copy.write(tables.load, manifest, folder, replace=False)
+        restored = await open_storage(copy, REGISTRY, create=False)
+        replayed = replay(await restored.journal(limit=100_000))
+        assert replayed.faults == []
+        assert replayed.differences(await restored.asset_standings()) == []
+        named = {row["artifact"] for row in found["part"] if row["state"] == PartState.READY}
+        assert named <= {row["checksum"] for row in found["artifact"]}
+        ready.append(len(named))
+        await copy.close()
+    await working
+    _, found = await dumped(database, tmp_path / "end")
+    assert any(0 < some < len(found["part"]) for some in ready), "some were taken in the middle"
 
 
 @pytest.mark.parametrize("database", ["in_place"], indirect=True)
