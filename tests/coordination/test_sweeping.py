@@ -28,6 +28,20 @@ def test_a_claim_that_no_heartbeat_lists_for_thirty_seconds_goes_back_to_the_que
     assert world.sweep() == []
 
 
+def test_who_is_about_to_be_swept_is_told_before_and_stays_until_then():
+    world = World()
+    for asset in (1, 2):
+        world.entered(asset, f"d{asset}")
+    first, second = world.claims(SPEAKER, 2)
+    world.passes(29.9)
+    assert now(world.store.silent(10)) == []
+    world.beat(SPEAKER, second)
+    world.passes(0.1)
+    (told,) = now(world.store.silent(10))
+    assert (told.job_id, told.claim_no, told.worker) == (first.job.job_id, first.claim_no, SPEAKER.key)
+    assert [lost.claim_no for lost in world.sweep()] == [first.claim_no]
+
+
 def test_heartbeats_that_list_it_keep_a_claim():
     world = World()
     world.entered(1, "d1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from animastor.engine.reasons import Reason
-from animastor.storage.folder import SENTINEL, FolderStore
+from animastor.storage.folder import _MACHINE, SENTINEL, FolderStore
 
 
 @pytest.fixture
@@ -66,10 +67,19 @@ async def test_temporary_files_of_dead_processes_go_and_those_of_the_living_stay
     root = tmp_path / "artifacts"
     FolderStore(root, create=True)
     dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    gone = root / "tmp" / f"{int(dead.stdout)}-aa"
-    mine = root / "tmp" / f"{os.getpid()}-bb"
-    for path in (gone, mine):
+    gone = root / "tmp" / f"{int(dead.stdout)}-{_MACHINE}-aa"
+    elsewhere = root / "tmp" / f"{int(dead.stdout)}-ffff-cc"
+    mine = root / "tmp" / f"{os.getpid()}-{_MACHINE}-bb"
+    for path in (gone, mine, elsewhere):
         path.write_bytes(b"half")
     FolderStore(root)
     assert not gone.exists()
     assert mine.exists()
+    assert elsewhere.exists(), "another machine's processes have other numbers"
+
+
+async def test_processes_that_make_the_same_store_at_once_all_find_it_made(tmp_path: Path) -> None:
+    root = tmp_path / "artifacts"
+    await asyncio.gather(*(asyncio.to_thread(FolderStore, root, create=True) for _ in range(16)))
+    assert await FolderStore(root).check() is None
+    assert [path.name for path in tmp_path.iterdir()] == ["artifacts"]

@@ -154,3 +154,31 @@ async def test_more_calls_than_connections_wait_for_one_and_too_long_a_wait_is_s
         with pytest.raises(StorageUnavailableError, match="QueuePool"):
             await small.read(lambda held: held.execute(text("SELECT 1")).all())
     await small.close()
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+async def test_connections_that_ended_while_nobody_used_them_cost_no_attempt(
+    database: Database, postgres_url: str
+) -> None:
+    """As after a restart of the server: all that wait in the pool are dead."""
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    pooled = PostgresDatabase(postgres_url, connections=8, sleep=sleep)
+    backend = text("SELECT pg_backend_pid()")
+
+    def busy(held: Connection) -> int:
+        held.execute(text("SELECT pg_sleep(0.1)"))
+        return int(held.execute(backend).scalar_one())
+
+    pids = set(await asyncio.gather(*(pooled.read(busy) for _ in range(8))))
+    assert len(pids) == 8
+    ended = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY(:pids)")
+    await database.write(lambda held: held.execute(ended, {"pids": list(pids)}).all())
+    await asyncio.sleep(0.1)
+    assert await pooled.read(busy) not in pids
+    assert await pooled.glance(lambda held: held.execute(text("SELECT 1")).scalar_one()) == 1
+    assert waits == []
+    await pooled.close()

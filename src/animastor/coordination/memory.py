@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import islice
 
 from animastor.coordination.bell import Bell
 from animastor.coordination.budgets import Budgets
@@ -380,6 +381,14 @@ class MemoryCoordination:
                 self._queue.adopt(claim, worker, now)
 
     # --- time ---
+
+    async def silent(self, limit: int) -> Sequence[JobStatus]:
+        """Up to so many of the claims that the next sweep ends because their workers are silent; nothing changes."""
+        now = self._begin_step()
+        self._queue.watch.check_presence(now)
+        if self._era.closed(now):
+            return []
+        return [entry.seen(entry.job) for entry in islice(self._queue.watch.falling_silent(now), limit)]
 
     async def sweep(self) -> Sequence[LostClaim]:
         """End silent and overdue claims; move due delayed jobs; forget what has expired."""

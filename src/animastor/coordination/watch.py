@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import takewhile
 from typing import TypeAlias
 
 from animastor.coordination.entries import Entry
@@ -69,8 +70,14 @@ class Watch:
         if now - self._present_at > self._limits.serving_for:
             self._silence_from = now
 
+    def falling_silent(self, now: float) -> Iterator[Entry]:
+        """Claims that were not listed for too long, the longest first; none ends meanwhile."""
+        limit = self._limits.silence
+        if now - self._silence_from >= limit:
+            yield from takewhile(lambda entry: now - entry.seen_at >= limit, self._seen.values())
+
     def silent(self, now: float) -> Iterator[Entry]:
-        """Claims that were not listed for too long. The caller ends each before it asks for the next."""
+        """The same. The caller ends each before it asks for the next."""
         limit = self._limits.silence
         if now - self._silence_from >= limit:
             yield from _heads(self._seen, lambda entry: now - entry.seen_at >= limit)

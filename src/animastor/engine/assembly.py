@@ -258,6 +258,7 @@ def keeper(world: World, core: Core, repairs: Repairs) -> Keeper:
         failing=core.failing,
         observer=core.observer,
         rng=world.rng,
+        batch=world.config.batch,
     )
     return Keeper(
         storage=world.storage,

@@ -296,6 +296,10 @@ class Coordination(Protocol):
         """The same for exact jobs."""
         ...
 
+    async def silent(self, limit: int) -> Sequence[JobStatus]:
+        """Up to so many of the claims that the next sweep ends because their workers are silent; nothing changes."""
+        ...
+
     async def sweep(self) -> Sequence[LostClaim]:
         """End silent and overdue claims; move due delayed jobs; forget what has expired."""
         ...

@@ -10,7 +10,7 @@ from animastor.engine.batching import Fault, in_halves
 from animastor.engine.completing import Successors
 from animastor.engine.failing import Failing
 from animastor.engine.observing import Observer
-from animastor.engine.ports import Coordination, Counted, LostClaim, PartFailure, Storage
+from animastor.engine.ports import Coordination, Counted, LostClaim, PartFailure, Storage, Verdict
 from animastor.engine.reasons import Reason
 from animastor.protocol import AssetId, FailureType, JobId
 
@@ -32,6 +32,7 @@ class Sweeper:
         failing: Failing,
         observer: Observer,
         rng: Random,
+        batch: int,
     ) -> None:
         self._storage = storage
         self._coordination = coordination
@@ -39,14 +40,33 @@ class Sweeper:
         self._failing = failing
         self._observer = observer
         self._rng = rng
+        self._batch = batch
 
     async def sweep(self) -> int:
         """One sweep; how many claims it ended."""
+        await self._settle_accepted()
         lost = await self._coordination.sweep()
         if lost:
             await self._observer.swept(lost)
             await self._count([one for one in lost if one.requeued])  # whoever was told to stop need not be heard of
         return len(lost)
+
+    async def _settle_accepted(self) -> None:
+        """Settle silent claims whose results are in: whoever took them in has died since, or stands still.
+
+        Queued again, such a job could be begun before anybody found that it is not wanted any more.
+        """
+        silent = await self._coordination.silent(self._batch)
+        if not silent:
+            return
+        orders = await self._storage.part_orders([(one.asset, one.input_hash) for one in silent])
+        made = [
+            Verdict(one.job_id, one.claim_no, one.worker, called_backend=False, counted=False)
+            for one, order in zip(silent, orders, strict=True)
+            if order is not None and order.artifact is not None
+        ]
+        if made:
+            await self._coordination.settle(made)
 
     async def _count(self, lost: Sequence[LostClaim]) -> None:
         failures = [_failure(one, self._rng.random()) for one in lost]

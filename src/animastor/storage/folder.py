@@ -10,10 +10,12 @@ Files are taken in by a thread, in natural batches: a folder that got several fi
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import secrets
 import shutil
 import time
+import uuid
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,6 +31,7 @@ SENTINEL = "animastor-artifacts"
 _BLOCK = 1 << 20
 FRESH_S = 5.0  # bytes that were put no longer ago than this are there: an upload is followed by its delivery
 MOST_FRESH = 1_000
+_MACHINE = f"{uuid.getnode():x}"  # several may share a folder, and have the same process ids
 
 
 class FolderStore:
@@ -185,7 +188,7 @@ class FolderStore:
     def _into_tree(self, source: Path) -> Path:
         """The file under a temporary name of this process, in this tree: a link, or a copy from another disk."""
         self._temporary.mkdir(exist_ok=True)
-        waiting = self._temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
+        waiting = self._temporary / f"{os.getpid()}-{_MACHINE}-{secrets.token_hex(8)}"
         if self._links:
             with suppress(OSError):
                 os.link(source, waiting)
@@ -198,23 +201,31 @@ class FolderStore:
         return waiting
 
     def _remove_left_overs(self) -> None:
-        """Remove temporary files of processes that are gone; those of the living are theirs."""
+        """Remove temporary files of processes of this machine that are gone; those of others are theirs."""
         with suppress(FileNotFoundError, NotADirectoryError):
             for each in self._temporary.iterdir():
-                if not _alive(each.name.partition("-")[0]):
+                pid, _, rest = each.name.partition("-")
+                if rest.partition("-")[0] == _MACHINE and not _alive(pid):
                     each.unlink(missing_ok=True)
 
 
 def _create(root: Path) -> None:
-    """Make an empty store beside its place and move it there: with its sentinel, or not at all."""
+    """Make an empty store beside its place and move it there: with its sentinel, or not at all.
+
+    Of several processes that do so at once, one makes it, and the others find it made.
+    """
     root.parent.mkdir(parents=True, exist_ok=True)
-    new = root.with_name(f".{root.name}-{os.getpid()}")
-    shutil.rmtree(new, ignore_errors=True)
+    new = root.with_name(f".{root.name}-{secrets.token_hex(8)}")
     (new / "tmp").mkdir(parents=True)
     (new / SENTINEL).write_text("The artifacts of an Animastor home. Do not change anything in here.\n")
     _flush(new / SENTINEL)
     _flush(new)
-    new.rename(root)
+    try:
+        new.rename(root)
+    except OSError as error:
+        shutil.rmtree(new, ignore_errors=True)
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
     _flush(root.parent)
 
 

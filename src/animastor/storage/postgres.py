@@ -126,8 +126,7 @@ class PostgresDatabase:
 
     async def _once(self, call: Callable[[Connection], T], within: Transaction) -> T:
         async with self._engine.connect() as connection:
-            raw = (await connection.get_raw_connection()).driver_connection
-            assert raw is not None, "the connection has just been opened"
+            raw = await _living(connection)
             transaction = raw.transaction(**within) if within is not None else None
             try:
                 if transaction is None:
@@ -139,6 +138,16 @@ class PostgresDatabase:
                 await _leave(connection, transaction, error)
                 raise
             return answer
+
+
+async def _living(connection: AsyncConnection) -> Any:
+    """The driver's connection; those of the pool that ended while nobody used them are let go."""
+    while True:
+        raw = (await connection.get_raw_connection()).driver_connection
+        assert raw is not None, "it is open"
+        if not raw.is_closed():
+            return raw
+        await connection.invalidate()
 
 
 async def _leave(connection: AsyncConnection, transaction: Any, error: BaseException) -> None:

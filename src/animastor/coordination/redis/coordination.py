@@ -222,6 +222,10 @@ class RedisCoordination:
 
     # --- time ---
 
+    async def silent(self, limit: int) -> Sequence[JobStatus]:
+        """Up to so many of the claims that the next sweep ends because their workers are silent; nothing changes."""
+        return codec.decode_jobs(orjson.loads(await self._run("silent", limit)))
+
     async def sweep(self) -> Sequence[LostClaim]:
         """End silent and overdue claims; move due delayed jobs; forget what has expired."""
         return codec.decode_lost(self._rung(await self._run("sweep", self._call_id())))

@@ -14,13 +14,7 @@ local rows = {}
 for at, entry in ipairs(found) do
   local label = labels[at]
   if label == entry.label then
-    local claimed = entry.state == 'claimed'
-    rows[at] = {
-      entry.id, label.asset, label.dispatch, label.fence, label.hash, label.kind, entry.state,
-      entries.live(entry) and 1 or 0, claimed and entry.stop ~= 0 and 1 or 0,
-      claimed and entry.claim_no or '', claimed and entry.worker or '', exact(entry.due_at),
-      claimed and exact(entry.progress) or '0',
-    }
+    rows[at] = entries.row(entry)
   else -- it waits for the end of a stopped claim
     rows[at] = {
       entry.id, label.asset, label.dispatch, label.fence, label.hash, label.kind, 'delayed', 1, 0, '', '',

@@ -113,6 +113,17 @@ function entries.live(entry)
   return entry.state ~= 'claimed' or entry.stop == 0
 end
 
+-- What is told of a job, under its own label: see `jobs.lua`.
+function entries.row(entry)
+  local label, claimed = entry.label, entry.state == 'claimed'
+  return {
+    entry.id, label.asset, label.dispatch, label.fence, label.hash, label.kind, entry.state,
+    entries.live(entry) and 1 or 0, claimed and entry.stop ~= 0 and 1 or 0,
+    claimed and entry.claim_no or '', claimed and entry.worker or '', exact(entry.due_at),
+    claimed and exact(entry.progress) or '0',
+  }
+end
+
 -- The lists of dispatches, in their order, false for none.
 function entries.lists_of(dispatches)
   return many('HMGET', of_key, dispatches)

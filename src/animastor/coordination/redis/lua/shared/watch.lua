@@ -74,7 +74,25 @@ local function heads(line, over, give)
   end
 end
 
--- Claims that were not listed for too long.
+-- Up to so many claims that were not listed for too long, the longest first; none ends.
+function watch.falling_silent(limit)
+  local found = {}
+  if now - tonumber(call('HGET', root, 'silence_from') or '-inf') < LIMITS.silence then
+    return found
+  end
+  local ids = call('ZRANGE', seen_line, 0, limit - 1)
+  entries.load(ids)
+  for _, id in ipairs(ids) do
+    local entry = entries.get(id)
+    if entry and now - entry.seen_at < LIMITS.silence then
+      break
+    end
+    found[#found + 1] = entry
+  end
+  return found
+end
+
+-- The same. `give(entry)` ends one.
 function watch.silent(give)
   local limit = LIMITS.silence
   if now - tonumber(call('HGET', root, 'silence_from') or '-inf') >= limit then
