@@ -1,0 +1,79 @@
+"""Four schedulers and four workers make thousands of assets while everything fails that can (CONTRACT 17)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from random import Random
+
+import pytest
+from chaos_faults import FAULTS, Chaos, Spans
+from chaos_fleet import FAST, Fleet
+from chaos_oracle import check, check_cancelled
+from toys import plain_book
+
+MEDIA = ("voice", "sketch", "clip")
+SHORT = Spans(valkey=10.0, schedulers=15.0, paused=15.0, soon=60.0)
+FULL = Spans(valkey=10.0, schedulers=60.0, paused=75.0, soon=180.0)
+MakeFleet = Callable[[Mapping[str, str]], Fleet]
+
+
+def _members(fleet: Fleet, random: Random) -> None:
+    """One of each kind loses answers of commits, one of each has a clock that is wrong by an hour."""
+    told = {"CHAOS_TWICE": "0.1", "CHAOS_LATE": "0.05", "CHAOS_SEED": str(random.randrange(2**31))}
+    for kind, offset in (("replica", "3600"), ("worker", "-3600")):
+        fleet.member(kind, **told)
+        fleet.member(kind, **told)
+        fleet.member(kind, lossy=True, **told)
+        fleet.member(kind, CHAOS_CLOCK_OFFSET_S=offset, **told)
+    for member in fleet.members:
+        member.start()
+    for member in fleet.members:
+        member.until_serving()
+    assert fleet.wire is not None
+    fleet.wire.lose = lambda: random.random() < 0.02
+
+
+def _survive(fleet: Fleet, random: Random, spans: Spans, *, scenes: int, timeout: float) -> None:
+    """Two books are made while every fault is done once; a third is asked for, and cancelled in between."""
+    _members(fleet, random)
+    requests = [
+        fleet.ask(plain_book("tale", scenes=scenes), MEDIA)[1],
+        fleet.ask(plain_book("short", scenes=scenes, units=1), MEDIA)[1],
+    ]
+    dropped, _ = fleet.ask(plain_book("dropped", scenes=200), MEDIA)
+    fleet.until_ready(100, 120)
+    names = [*FAULTS, "kill_one"]
+    random.shuffle(names)
+    chaos = Chaos(fleet, random, spans)
+    chaos.run(names[:5])
+    fleet.run("cancel", "dropped")
+    cancelled_at = time.time()
+    chaos.run(names[5:])
+    for request in requests:
+        fleet.until_done(request, timeout)
+    print({**check(fleet), **check_cancelled(fleet, dropped, cancelled_at)}, flush=True)
+    assert fleet.wire is not None
+    assert fleet.wire.lost, "no answer of a commit was lost"
+    assert fleet.fallen() == []
+    assert fleet.ready_of("tale") == fleet.ready_of("short") == 3 * scenes
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_fleet_survives_everything_that_is_done_to_it(make_fleet: MakeFleet, seed: int) -> None:
+    """With settings under which it recovers fast, so that the test ends soon."""
+    _survive(make_fleet(FAST), Random(seed), SHORT, scenes=330, timeout=150)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("turn", range(3))
+def test_a_fleet_survives_in_any_order(make_fleet: MakeFleet, seed: int, turn: int) -> None:
+    _survive(make_fleet(FAST), Random(seed + turn), SHORT, scenes=700, timeout=600)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+def test_a_fleet_with_the_settings_as_they_come_survives_longer_absences(make_fleet: MakeFleet, seed: int) -> None:
+    _survive(make_fleet({}), Random(seed), FULL, scenes=1000, timeout=900)
