@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Scene, SceneId, Unit, UnitId, UnitImage
+from animastor.media.giving import with_given
 from animastor.media.hashing import digest
 from animastor.media.registry import Registry
 from animastor.media.types import Facts, MadePart, MediaType, PartPlan, PlanInput, Planned, Structure, Waiting
@@ -25,8 +26,10 @@ def content_of(kind: str, structure: Structure, inputs: Sequence[bytes]) -> byte
     return b"|".join((kind.encode(), sha256(b"\0".join((seed, *inputs))).hexdigest().encode()))
 
 
-def _planned(kind: str, structures: Sequence[tuple[str, dict[str, Any], tuple[str, ...]]]) -> Planned:
-    parts = tuple(
+def _planned(
+    kind: str, structures: Sequence[tuple[str, dict[str, Any], tuple[str, ...]]], wanted: PlanInput
+) -> Planned:
+    made = tuple(
         PartPlan(
             kind=kind,
             hash=digest(structure),
@@ -39,6 +42,7 @@ def _planned(kind: str, structures: Sequence[tuple[str, dict[str, Any], tuple[st
         )
         for unit_id, structure, inputs in structures
     )
+    parts = with_given(made, wanted.previous)
     merge = {"kind": f"join-{kind}", "parts": [part.hash for part in parts]}
     return Planned(parts=parts, merge=merge, wanted_hash=digest(merge))
 
@@ -55,6 +59,7 @@ def plan_voice(wanted: PlanInput) -> Planned:
             for unit in wanted.scene.units
             if unit.text
         ],
+        wanted,
     )
 
 
@@ -71,6 +76,7 @@ def plan_sketch(wanted: PlanInput) -> Planned:
             (unit.unit_id, {"unit": unit.unit_id, "prompt": unit.image.prompt, **_take(wanted, unit)}, ())
             for unit in wanted.scene.units
         ],
+        wanted,
     )
 
 
@@ -89,7 +95,7 @@ def plan_clip(wanted: PlanInput) -> Planned | Waiting:
         shots.append(
             (one.unit_id, {"unit": one.unit_id, "from": picture, "of": length, **_take(wanted, one)}, (picture,))
         )
-    return _planned("shot", shots)
+    return _planned("shot", shots, wanted)
 
 
 def _check(structure: Structure, facts: Facts) -> str | None:

@@ -32,6 +32,7 @@ from animastor.engine.ports import (
     StorePlan,
 )
 from animastor.engine.states import State
+from animastor.media.giving import is_outdated, with_given
 from animastor.media.hashing import digest
 from animastor.media.registry import Registry
 from animastor.media.types import (
@@ -56,12 +57,14 @@ LANE = "system"
 
 def plan_sound(wanted: PlanInput) -> Planned:
     """A chunk for each unit with text, merged."""
-    return _planned("sound", [_part("chunk", u, wanted, [u.text, wanted.head.narrator_voice]) for u in _spoken(wanted)])
+    return _planned(
+        "sound", [_part("chunk", u, wanted, [u.text, wanted.head.narrator_voice]) for u in _spoken(wanted)], wanted
+    )
 
 
 def plan_picture(wanted: PlanInput) -> Planned:
     """A picture for each unit, without a merge."""
-    return _planned("picture", [_part("picture", u, wanted, [u.image.prompt]) for u in wanted.scene.units])
+    return _planned("picture", [_part("picture", u, wanted, [u.image.prompt]) for u in wanted.scene.units], wanted)
 
 
 def plan_clip(wanted: PlanInput) -> Planned | Waiting:
@@ -78,7 +81,7 @@ def plan_clip(wanted: PlanInput) -> Planned | Waiting:
     part = PartPlan(
         "shot", digest(structure), units, structure, tuple(sum_ for _, sum_ in shown), "motion", length, 1.0
     )
-    return _planned("clip", [part])
+    return _planned("clip", [part], wanted)
 
 
 def _spoken(wanted: PlanInput) -> list[Unit]:
@@ -90,9 +93,10 @@ def _part(kind: str, unit: Unit, wanted: PlanInput, about: list[str]) -> PartPla
     return PartPlan(kind, digest(structure), (unit.unit_id,), structure, (), kind, 1.0, float(len(about[0]) + 1))
 
 
-def _planned(name: str, parts: list[PartPlan]) -> Planned:
+def _planned(name: str, made: list[PartPlan], wanted: PlanInput) -> Planned:
+    parts = with_given(made, wanted.previous)
     merge = {"kind": "merge", "media": name, "parts": [part.hash for part in parts]}
-    return Planned(tuple(parts), merge, digest(merge))
+    return Planned(parts, merge, digest(merge))
 
 
 def _sound_facts(parts: Sequence[MadePart], merged: Facts | None) -> dict[str, Any]:
@@ -184,7 +188,18 @@ def store_plan(row: PlanRow, head: BookHead, registry: Registry = REGISTRY) -> S
     if media.merges and planned.parts:
         merge = PartRow(planned.wanted_hash, MERGE, (), planned.merge, (), MERGE, 0.0, 1.0)
     parts = tuple(
-        PartRow(p.hash, p.kind, p.unit_ids, p.structure, p.inputs, p.profile, p.estimate_s, p.work)
+        PartRow(
+            p.hash,
+            p.kind,
+            p.unit_ids,
+            p.structure,
+            p.inputs,
+            p.profile,
+            p.estimate_s,
+            p.work,
+            p.own_hash,
+            is_outdated(p),
+        )
         for p in planned.parts
     )
     return StorePlan(row.asset, row.plan_seq, planned.wanted_hash, parts, merge)

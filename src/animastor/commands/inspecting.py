@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +19,7 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the program."""
     app.command(short_help="Say what something waits for, or why it failed.")(explain)
     app.command(short_help="Show what happened to a book, and why.")(journal)
+    app.command(short_help="List the takes of a unit; choose, pin or supply one.")(takes)
     app.command(short_help="Delete a book, or a part of it, with all that was made of it.")(delete)
 
 
@@ -112,4 +114,42 @@ def delete(
             return 0
         return say_told(await perform(settings, asked, display), display)
 
+    run(main, Options(home=home, json=json))
+
+
+def takes(
+    book: Annotated[str, typer.Argument(help="A book's id.")],
+    unit: Annotated[str, typer.Argument(help="A unit's id.")],
+    media: Annotated[str, typer.Option("--media", help="Only this media type: audio, image or video.")] = "",
+    part: Annotated[int, typer.Option("--part", min=0, help="Which part of the unit, where it has several.")] = 0,
+    choose: Annotated[str, typer.Option("--choose", help="Want this earlier take again, until the unit changes.")] = "",
+    pin: Annotated[str, typer.Option("--pin", help="Keep this take, whatever is edited or rebuilt.")] = "",
+    unpin: Annotated[bool, typer.Option("--unpin", help="Pin and supply nothing for this unit any more.")] = False,
+    supply: Annotated[Path | None, typer.Option("--supply", help="Use this file of your own in its place.")] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """List the takes of a unit: what is wanted, and what is kept of earlier versions and rebuilds.
+
+    A take is named by the first characters that the list shows of it.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.homes import require_home
+        from animastor.commands.performing import perform
+        from animastor.commands.preflight import require_file
+        from animastor.commands.results import say_told
+        from animastor.commands.selection import check_selection
+        from animastor.commands.taking import Taking, show_takes
+
+        check_selection("all", media or None)
+        own = str(require_file(supply)) if supply is not None else ""
+        asked = Taking(book, unit, media, part, choose, pin, unpin, own)
+        if not (choose or pin or unpin or own):
+            return await show_takes(settings, asked, display)
+        require_home(settings)
+        return say_told(await perform(settings, asked, display), display)
+
+    if sum(map(bool, (choose, pin, unpin, supply))) > 1:
+        raise typer.BadParameter("--choose, --pin, --unpin and --supply exclude one another")
     run(main, Options(home=home, json=json))

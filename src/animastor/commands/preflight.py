@@ -20,6 +20,14 @@ def check_making(asked: Making) -> None:
     require_folder(Path(asked.out))
 
 
+def require_file(path: Path) -> Path:
+    """The file, from the root on. Raises `CommandError`."""
+    if not path.is_file() or not os.access(path, os.R_OK):
+        why = "cannot be read" if path.exists() else "does not exist"
+        raise CommandError(Exit.BAD_INPUT, "file_missing", f"{path} {why}.")
+    return path.absolute()
+
+
 def require_folder(out: Path) -> None:
     """Raises `CommandError` when finished files could not be written there: better now than after the work."""
     there = next(each for each in (out, *out.absolute().parents) if each.exists())

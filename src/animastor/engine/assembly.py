@@ -41,6 +41,7 @@ from animastor.engine.requests import Requests
 from animastor.engine.results import Results
 from animastor.engine.scheduling import Scheduler
 from animastor.engine.sweeping import Sweeper
+from animastor.engine.taking import Takes
 from animastor.engine.turns import Turns
 from animastor.engine.verifying import Verification
 from animastor.engine.waking import Bell, Changes
@@ -274,6 +275,17 @@ def keeper(world: World, core: Core, repairs: Repairs) -> Keeper:
         isolation=core.isolation,
         clock=world.clock,
         config=world.config,
+    )
+
+
+def takes(world: World, core: Core) -> Takes:
+    """What chooses, pins and supplies."""
+    return Takes(
+        storage=world.storage,
+        artifacts=world.artifacts,
+        checker=world.checker,
+        planner=core.planner,
+        bell=core.bell,
     )
 
 

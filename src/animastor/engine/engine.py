@@ -25,6 +25,7 @@ from animastor.engine.assembly import (
     requests,
     results,
     scheduler,
+    takes,
 )
 from animastor.engine.config import EngineConfig
 from animastor.engine.errors import EngineFailedError, EngineStoppedError
@@ -111,6 +112,7 @@ class Engine:
         self.requests = requests(world, core)
         self.scheduler = scheduler(world, core, repairs)
         self.keeper = keeper(world, core, repairs)
+        self.takes = takes(world, core)
         self.deletion = deletion(world, core, self.requests, repairs.collector)
         self.reconciliation = reconciliation(world, core, repairs, self.requests, self.deletion)
         if world.config.schedules:

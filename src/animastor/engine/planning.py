@@ -15,6 +15,7 @@ from animastor.books.codec import scene_from_json
 from animastor.books.model import Scene
 from animastor.engine.alarms import sentence_of
 from animastor.engine.ports import BookContext, PartRow, PlanRow, Storage, StorePlan
+from animastor.media.giving import is_outdated
 from animastor.media.registry import Registry
 from animastor.media.types import MediaType, PartPlan, PlanInput, Planned, Waiting
 from animastor.protocol import MERGE, BookKey
@@ -88,6 +89,13 @@ class Planner:
                 plans.faults.append(PlanFault(row, sentence_of(error)))
         return plans
 
+    async def planned(self, row: PlanRow) -> Planned | Waiting | None:
+        """What one asset wants, not stored; None when its book has another revision by now. May raise what plans do."""
+        context = (await self._books([row])).get(row.book_key)
+        if context is None or context.revision != row.revision:
+            return None
+        return self._registry[row.media].plan(self._plan_input(row, context))
+
     async def _books(self, rows: Sequence[PlanRow]) -> dict[BookKey, BookContext]:
         wanted = {row.book_key: row.revision for row in rows}
         books: dict[BookKey, BookContext] = {}
@@ -149,6 +157,8 @@ def _part_row(part: PartPlan) -> PartRow:
         part.profile,
         part.estimate_s,
         part.work,
+        part.own_hash,
+        is_outdated(part),
     )
 
 

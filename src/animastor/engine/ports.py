@@ -447,6 +447,48 @@ class PartRow:
     profile: str
     estimate_s: float
     work: float
+    own_hash: str = ""  # of a given part: the hash that it would have had …
+    outdated: bool = False  # … and whether it is another one than that for which it was given
+
+
+@dataclass(frozen=True, slots=True)
+class TakeRow:
+    """A part that serves a unit: what is wanted, or was and is kept. `ordinal` within the unit; -1: not known."""
+
+    asset: AssetId
+    media: str
+    kind: str
+    hash: str
+    ordinal: int
+    unit_ids: tuple[str, ...]
+    wanted: bool
+    ready: bool
+    pinned: bool
+    supplied: bool
+    outdated: bool
+    artifact: str
+    suffix: str
+    size: int
+    facts: Facts
+    params: Structure
+    unwanted_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gift:
+    """A part to be fixed in a place: a take to pin, or a file that was supplied. `base`: the hash it was made for."""
+
+    asset: AssetId
+    kind: str
+    ordinal: int
+    unit_ids: tuple[str, ...]
+    artifact: str
+    suffix: str
+    size: int
+    facts: Facts
+    params: Structure
+    base: str
+    supplied: bool
 
 
 @quick
@@ -935,6 +977,13 @@ class Storage(Protocol):
 
     async def scene_detail(self, book_key: BookKey, chapter_id: str, scene_id: str) -> SceneDetail: ...
     async def media_counts(self, book_key: BookKey) -> Sequence[MediaCount]: ...  # by media type and state
+
+    # takes ----------------------------------------------------------------------------------------------------------
+    async def takes_of(self, book_key: BookKey, unit_id: str) -> Sequence[TakeRow] | None: ...  # None: no such unit
+    async def give(self, gift: Gift) -> bool: ...  # False: its bytes are being collected
+    async def take_back(self, asset: AssetId, kind: str, unit_id: str) -> int: ...  # what was fixed there
+    async def choose_take(self, asset: AssetId, book_key: BookKey, media: str, unit_id: str, take: int) -> None: ...
+    async def highest_take(self, book_key: BookKey, media: str, unit_id: str) -> int: ...
 
     # requests -----------------------------------------------------------------------------------------------------
     async def open_request(self, new: NewRequest) -> Opened: ...

@@ -45,6 +45,11 @@ class Reason(StrEnum):
     REQUIRES_FAILED = "requires_failed"  # followed by :<media>
     EDITED = "edited"
     REBUILD = "rebuild"  # other takes were asked for
+    PINNED = "pinned"
+    UNPINNED = "unpinned"
+    SUPPLIED = "supplied"
+    CHOSEN = "chosen"  # another take
+    GIVEN_LOST = "given_lost"  # the bytes of a pinned or supplied part are gone: the plan makes its own
     REQUESTED = "requested"
     CANCELLED = "cancelled"
     PAUSED = "paused"

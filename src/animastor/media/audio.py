@@ -16,6 +16,7 @@ from animastor.books.model import SceneType, Unit, UnitType
 from animastor.media.audio_alignment import narrated
 from animastor.media.audio_chunks import Chunk, chunks_of
 from animastor.media.audio_language import speech_language
+from animastor.media.giving import with_given
 from animastor.media.hashing import digest, seed_of
 from animastor.media.timing import SILENT_S, estimated_s, text_mark
 from animastor.media.types import Facts, MadePart, MediaType, PartPlan, PlanInput, Planned, Profile, Structure
@@ -46,8 +47,9 @@ def plan_audio(wanted: PlanInput) -> Planned:
     parts: list[PartPlan] = []
     for unit in narrated(wanted.scene, wanted.head.language):
         parts.extend(_parts_of(wanted, unit))
-    merge = _merge(parts)
-    return Planned(parts=tuple(parts), merge=merge, wanted_hash=digest(merge))
+    given = with_given(parts, wanted.previous)
+    merge = _merge(given)
+    return Planned(parts=given, merge=merge, wanted_hash=digest(merge))
 
 
 def profile_of(wanted: PlanInput, language: str) -> Profile:

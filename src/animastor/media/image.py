@@ -13,6 +13,7 @@ from typing import Any
 
 from animastor.books.model import BookHead, Json, Location, Scene, SceneType, Unit, UnitType
 from animastor.media.cast import Shown, shot_of, shown
+from animastor.media.giving import with_given
 from animastor.media.hashing import FORMAT, digest, seed_of
 from animastor.media.types import Facts, MadePart, MediaType, PartPlan, PlanInput, Planned, Profile, Structure
 
@@ -37,7 +38,7 @@ class _Setting:
 def plan_image(wanted: PlanInput) -> Planned:
     """One part for each unit of the scene, in order; the manifest of unit and hash is what is wanted as a whole."""
     setting = _setting_of(wanted)
-    parts = tuple([_part(wanted, setting, unit) for unit in wanted.scene.units])
+    parts = with_given([_part(wanted, setting, unit) for unit in wanted.scene.units], wanted.previous)
     manifest = {"format": FORMAT, "kind": "manifest", "units": [[p.unit_ids[0], p.hash] for p in parts]}
     return Planned(parts=parts, merge=manifest, wanted_hash=digest(manifest))
 

@@ -59,6 +59,7 @@ class PartPlan:
     profile: str = ""
     estimate_s: float = 0.0
     work: float = 1.0
+    own_hash: str = ""  # of a given part: the hash that it would have had
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,17 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """A part that is wanted by the plan before this one (borders of groups are kept where they can be)."""
+    """A part that is wanted by the plan before this one (borders of groups are kept where they can be).
+
+    `given`: the structure of a part that a person has fixed (`media.giving`), which is one whether it was wanted
+    before or not.
+    """
 
     kind: str
     hash: str
     unit_ids: tuple[str, ...]
     pinned: bool = False
+    given: Structure | None = None
 
 
 @quick

@@ -14,6 +14,7 @@ from typing import Any
 from animastor.books.model import Unit
 from animastor.media.audio_alignment import narrated
 from animastor.media.cast import shot_of
+from animastor.media.giving import with_given
 from animastor.media.hashing import FORMAT, digest, seed_of
 from animastor.media.timing import Timing, border, frame_counts, in_order, last_known_s, room
 from animastor.media.types import (
@@ -46,7 +47,8 @@ def plan_video(wanted: PlanInput) -> Planned | Waiting:
     takes = dict(zip((unit_id for unit_id, _, _ in timings), frame_counts(timings, fps), strict=True))
     lengths = [Length(unit_id, end - start) for unit_id, start, end in timings]
     groups = grouped(lengths, fps, [one for one in wanted.previous if one.kind == KIND])
-    parts = [_part(wanted, group, sum(takes[unit.unit_id] for unit in group)) for group in groups]
+    made = [_part(wanted, group, sum(takes[unit.unit_id] for unit in group)) for group in groups]
+    parts = with_given(made, wanted.previous, lambda part, given: _has_room(part, given, takes))
     merge = {
         "format": FORMAT,
         "kind": "merge",
@@ -58,7 +60,14 @@ def plan_video(wanted: PlanInput) -> Planned | Waiting:
             for part in parts
         ],
     }
-    return Planned(parts=tuple(parts), merge=merge, wanted_hash=digest(merge))
+    return Planned(parts=parts, merge=merge, wanted_hash=digest(merge))
+
+
+def _has_room(part: PartPlan, given: Structure, takes: Mapping[str, int]) -> bool:
+    """Whether a given shot has as many frames of each unit as the scene takes now, at the scene's rate and size."""
+    if any(given[name] != part.structure[name] for name in ("fps", "size")):
+        return False
+    return all(takes[unit] <= frames for unit, frames in zip(part.unit_ids, _rendered(given), strict=True))
 
 
 def timings_of(wanted: PlanInput) -> tuple[Timing, ...]:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from animastor.engine.reasons import Reason
 from animastor.engine.states import State
 from animastor.media.registry import Registry
+from animastor.storage.given import unfix_lost
 from animastor.storage.locking import lock_assets
 from animastor.storage.reuse import forget
 from animastor.storage.rows import Statement, fetch, run
@@ -192,6 +193,7 @@ def bytes_missing(connection: Connection, registry: Registry, checksums: Collect
     forget(connection, [(row.asset, row.hash, row.artifact) for row in held])
     run(connection, _DELETE, sums=sorted(checksums)).close()
     there = [row for row in held if row.id is not None]
+    unfix_lost(connection, [row.asset for row in there])
     refresh_tally(connection, ((row.book_key, row.media, row.asset) for row in there))
     return _make_again(connection, registry, sorted({row.asset for row in there if row.wanted}), frozenset(checksums))
 

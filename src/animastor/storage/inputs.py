@@ -46,11 +46,12 @@ _SIBLINGS = Statement(
 )
 _PREVIOUS = Statement(
     "plan_previous",
-    "The parts that the plan before this one wanted.",
+    "The parts that the plan before this one wanted, and those that a person has fixed.",
     """
-    SELECT p.asset, p.kind, p.hash, p.places, p.pinned
+    SELECT p.asset, p.kind, p.hash, p.places, CASE WHEN p.pinned = 1 OR p.supplied = 1 THEN 1 ELSE 0 END AS pinned,
+           CASE WHEN (p.pinned = 1 OR p.supplied = 1) AND p.state = {PART_READY} THEN p.params ELSE '' END AS given
     FROM {assets} AS one JOIN part p ON p.asset = one.asset
-    WHERE p.wanted = 1 AND p.kind <> :merge
+    WHERE (p.wanted = 1 OR p.pinned = 1 OR p.supplied = 1) AND p.kind <> :merge
     """,
     assets={"asset": int},
 )
@@ -177,8 +178,13 @@ def _previous(connection: Connection, planned: Sequence[int]) -> Previously:
     placed: dict[int, list[tuple[int, Previous]]] = defaultdict(list)
     for row in fetch(connection, _PREVIOUS, assets=planned, merge=MERGE):
         for ordinal, units in orjson.loads(row.places):
-            placed[row.asset].append((ordinal, Previous(row.kind, row.hash, tuple(units), bool(row.pinned))))
+            placed[row.asset].append((ordinal, _previously(row, units)))
     return {asset: [part for _, part in sorted(parts, key=lambda one: one[0])] for asset, parts in placed.items()}
+
+
+def _previously(row: Any, units: Sequence[str]) -> Previous:
+    given = orjson.loads(row.given) if row.given else None
+    return Previous(row.kind, row.hash, tuple(units), bool(row.pinned), given)
 
 
 def _takes(connection: Connection, rows: Sequence[Any], scenes: Mapping[int, Any]) -> Takes:

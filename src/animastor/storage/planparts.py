@@ -19,16 +19,18 @@ _PARTS = Statement(
     "The wanted parts; one that was there before keeps its state, its attempts and its bytes.",
     """
     INSERT INTO part (asset, hash, kind, ordinal, unit_id, plan_seq, workspace, estimate_s, work, profile, places,
-                      inputs, params)
+                      inputs, params, own_hash, outdated)
     SELECT p.asset, p.hash, p.kind, p.ordinal, p.unit, p.seq, p.workspace, p.estimate_s, p.work, p.profile, p.places,
-           p.inputs, p.params
+           p.inputs, p.params, p.own_hash, CAST(p.outdated AS smallint)
     FROM {parts} AS p WHERE true
     ON CONFLICT (asset, hash) DO UPDATE SET wanted = 1, ordinal = excluded.ordinal, plan_seq = excluded.plan_seq,
-        places = excluded.places, estimate_s = excluded.estimate_s, work = excluded.work, unwanted_at = NULL
+        places = excluded.places, estimate_s = excluded.estimate_s, work = excluded.work, unwanted_at = NULL,
+        own_hash = excluded.own_hash, outdated = excluded.outdated
     """,
     parts={
         "asset": int, "hash": str, "kind": str, "ordinal": int, "unit": str, "seq": int, "workspace": str,
         "estimate_s": float, "work": float, "profile": str, "places": str, "inputs": str, "params": str,
+        "own_hash": str, "outdated": int,
     },
 )  # fmt: skip
 _HELD = Statement(
@@ -144,6 +146,8 @@ def _part_row(
         orjson.dumps(places).decode(),
         orjson.dumps(part.inputs).decode() if part.inputs else "",
         orjson.dumps(part.params).decode(),
+        part.own_hash,
+        int(part.outdated),
     )
 
 

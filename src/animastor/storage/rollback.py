@@ -12,6 +12,7 @@ from animastor.engine.states import State, Wait
 from animastor.media.registry import Registry
 from animastor.protocol import AssetId, DispatchId
 from animastor.storage import journal
+from animastor.storage.given import unfix_lost
 from animastor.storage.locking import lock_assets
 from animastor.storage.rows import Statement, fetch, run
 from animastor.storage.tally import refresh_tally
@@ -100,6 +101,7 @@ def withdraw(connection: Connection, registry: Registry, asset: AssetId, artifac
     row = place[0]
     limit = registry[row.media].retry_limit
     gone = fetch(connection, _WITHDRAW, asset=asset, limit=limit, sums=sorted(artifacts))
+    unfix_lost(connection, [asset])
     members = [(asset, row.dispatch_id or None, journal.details(hash=part.hash)) for part in gone]
     journal.record(connection, JournalType.PART_FAILED, State(row.state), Reason.BAD_INPUT, members)
     refresh_tally(connection, [(row.book_key, row.media, asset)])

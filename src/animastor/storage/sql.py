@@ -36,6 +36,7 @@ from animastor.storage import (
     explained,
     exported,
     failed,
+    given,
     inputs,
     journal,
     library,
@@ -239,6 +240,28 @@ class SqlStorage(ports.Storage):
     async def media_counts(self, book_key: BookKey) -> Sequence[MediaCount]:
         """How many assets of a book are in which state."""
         return await self._db.read(explained.media_counts, book_key)
+
+    # takes
+
+    async def takes_of(self, book_key: BookKey, unit_id: str) -> Sequence[ports.TakeRow] | None:
+        """What serves a unit, wanted or kept; None when the book has no such unit."""
+        return await self._db.read(given.takes_of, book_key, unit_id)
+
+    async def give(self, gift: ports.Gift) -> bool:
+        """Fix a part in its place; False when its bytes are being collected: put them again."""
+        return await self._db.write(given.give, gift)
+
+    async def take_back(self, asset: AssetId, kind: str, unit_id: str) -> int:
+        """Fix nothing of this kind for this unit any more; how many parts were fixed."""
+        return await self._db.write(given.take_back, asset, kind, unit_id)
+
+    async def choose_take(self, asset: AssetId, book_key: BookKey, media: str, unit_id: str, take: int) -> None:
+        """Want this take of a unit."""
+        await self._db.write(given.choose, asset, book_key, media, unit_id, take)
+
+    async def highest_take(self, book_key: BookKey, media: str, unit_id: str) -> int:
+        """The highest take that a unit ever had."""
+        return await self._db.read(given.highest, book_key, media, unit_id)
 
     # requests
 

@@ -6,13 +6,13 @@ successive frames are equal; a unit begins with a cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from animastor.protocol import FailureType
 from animastor.workers.backend import BackendError, Order, Produced, Progress
+from animastor.workers.fitting import counts_of
 from animastor.workers.motion.encode import encode
 from animastor.workers.motion.path import views_at
 from animastor.workers.motion.planes import Planes, load
@@ -29,17 +29,11 @@ def shot(order: Order, workdir: Path, progress: Progress) -> Produced:
     """
     structure = order.structure
     size = (structure["size"][0], structure["size"][1])
-    counts = _counts(structure)
+    counts = counts_of(structure)
     target = workdir / "shot.mp4"
     frames = _frames(order, counts, size, progress)
     encode(frames, target, size, structure["fps"], list(accumulate(counts, initial=0)))
     return Produced(target)
-
-
-def _counts(structure: Mapping[str, Any]) -> list[int]:
-    """Rendered frames of each unit; the surplus is the last one's."""
-    *before, _ = structure["frames"]
-    return [*before, structure["render_frames"] - sum(before)]
 
 
 def _frames(order: Order, counts: Sequence[int], size: tuple[int, int], progress: Progress) -> Iterator[bytes]:

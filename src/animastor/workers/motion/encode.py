@@ -34,14 +34,39 @@ def encode(frames: Iterable[bytes], output: Path, size: tuple[int, int], fps: in
         [
             *("-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", f"{size[0]}x{size[1]}", "-r", fps),
             *(*_COLOUR, "-chroma_sample_location", "center", "-i", "pipe:0"),
-            *("-c:v", "libx264", *_QUALITY, *_ORDER, *_COLOUR, "-chroma_sample_location", "center"),
-            *("-force_key_frames", ",".join(f"{max(0.0, (key - 0.5) / fps):.6f}" for key in _keys(borders, fps))),
-            *("-video_track_timescale", TIMESCALE * fps, "-fflags", "+bitexact", "-flags:v", "+bitexact"),
-            *("-f", "mp4"),
+            *_coder(fps, borders),
         ],
         output,
         feed=frames,
     )
+
+
+def reencode(source: Path, output: Path, size: tuple[int, int], fps: int, borders: Sequence[int]) -> None:
+    """Encode any clip in the same way: scaled and cropped to `size`, its last frame held or its end cut.
+
+    Raises:
+        ffmpeg.FfmpegError: it could not be read or made.
+    """
+    width, height = size
+    shape = (
+        f"fps={fps},scale={width}:{height}:force_original_aspect_ratio=increase:out_color_matrix=bt709:out_range=tv,"
+        f"crop={width}:{height},setsar=0,tpad=stop=-1:stop_mode=clone,format=yuv420p,"
+        "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
+    )
+    ffmpeg.run(
+        ["-i", source, "-map", "0:v:0", "-an", "-sn", "-vf", shape, "-frames:v", borders[-1], *_coder(fps, borders)],
+        output,
+    )
+
+
+def _coder(fps: int, borders: Sequence[int]) -> list[ffmpeg.Argument]:
+    """The options of the encoder and of the file; the same for every shot, or they could not be joined by copying."""
+    return [
+        *("-c:v", "libx264", *_QUALITY, *_ORDER, *_COLOUR, "-chroma_sample_location", "center"),
+        *("-force_key_frames", ",".join(f"{max(0.0, (key - 0.5) / fps):.6f}" for key in _keys(borders, fps))),
+        *("-video_track_timescale", TIMESCALE * fps, "-fflags", "+bitexact", "-flags:v", "+bitexact"),
+        *("-f", "mp4"),
+    ]
 
 
 def _keys(borders: Sequence[int], fps: int) -> Iterator[int]:

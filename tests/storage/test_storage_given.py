@@ -1,0 +1,113 @@
+"""Takes and fixed parts as rows, on each database; which of them are kept (CONTRACT 11, kept takes)."""
+
+from __future__ import annotations
+
+from world import Driver, Time, book, chapter, scene, unit
+
+from animastor.engine.ports import Gift, TakeRow
+from animastor.media.giving import GIVEN
+from animastor.protocol import BookKey
+from animastor.storage.sql import SqlStorage
+
+DAY = 86_400.0
+
+
+def _gift(take: TakeRow, *, supplied: bool = False) -> Gift:
+    return Gift(
+        take.asset, take.kind, 0, take.unit_ids, take.artifact, take.suffix, take.size, take.facts, take.params,
+        take.hash, supplied,
+    )  # fmt: skip
+
+
+async def _prompted(driver: Driver, prompt: str) -> BookKey:
+    """The book with this prompt of its one picture, made."""
+    key = await driver.save(book(chapter("ch-1", scene("s", unit("u", "text", prompt)))))
+    await driver.request(key, ["picture"])
+    await driver.run(["picture"])
+    return key
+
+
+async def test_a_fixed_part_is_in_every_plan_until_it_is_taken_back(driver: Driver, storage: SqlStorage) -> None:
+    key = await _prompted(driver, "p1")
+    (first,) = await storage.takes_of(key, "u") or ()
+    assert await storage.give(_gift(first))
+    await driver.run(["picture"])
+    key = await _prompted(driver, "p2")
+    takes = await storage.takes_of(key, "u") or ()
+    fixed = takes[0]
+    assert (fixed.wanted, fixed.pinned, fixed.supplied, fixed.outdated) == (True, True, False, True)
+    assert fixed.artifact == first.artifact
+    assert fixed.params[GIVEN] == {"ordinal": 0, "artifact": first.artifact, "base": first.hash}
+    assert len(driver.made) == 1
+    assert await storage.take_back(fixed.asset, fixed.kind, "u") == 1
+    assert await storage.take_back(fixed.asset, fixed.kind, "u") == 0
+    await driver.request(key, ["picture"])
+    await driver.run(["picture"])
+    assert len(driver.made) == 2
+
+
+async def test_only_one_part_is_fixed_in_one_place(driver: Driver, storage: SqlStorage) -> None:
+    await _prompted(driver, "p1")
+    key = await _prompted(driver, "p2")
+    now, before = await storage.takes_of(key, "u") or ()
+    assert await storage.give(_gift(now))
+    assert await storage.give(_gift(before, supplied=True))
+    takes = await storage.takes_of(key, "u") or ()
+    assert [one.artifact for one in takes if one.pinned or one.supplied] == [before.artifact]
+
+
+async def test_an_unknown_unit_has_no_takes_and_no_name_is_looked_up_by_its_beginning(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await driver.save(book(chapter("ch-1", scene("s", unit("u1"), unit("u_2")))))
+    assert await storage.takes_of(key, "u") is None
+    assert await storage.takes_of(key, "u12") is None
+    assert await storage.takes_of(key, "u_2") == []
+
+
+async def test_bytes_that_are_being_collected_cannot_be_fixed(driver: Driver, storage: SqlStorage, time: Time) -> None:
+    if not hasattr(storage._db, "run"):
+        return  # the clock of these databases is not the test's
+    await _prompted(driver, "p0")
+    key = await _prompted(driver, "p1")
+    takes = await storage.takes_of(key, "u") or ()
+    for number in range(2, 9):
+        await _prompted(driver, f"p{number}")
+    time.now += 40 * DAY
+    assert await storage.collectable(100)
+    assert not await storage.give(_gift(takes[1]))
+
+
+async def test_the_last_five_takes_are_kept_and_others_for_thirty_days(
+    driver: Driver, storage: SqlStorage, time: Time
+) -> None:
+    if not hasattr(storage._db, "run"):
+        return
+    for number in range(8):
+        key = await _prompted(driver, f"p{number}")
+        time.now += 60.0
+    takes = await storage.takes_of(key, "u") or ()
+    assert len(takes) == 8
+    time.now += 29 * DAY
+    assert await storage.collectable(100) == []
+    time.now += 2 * DAY + 8 * DAY
+    marked = {checksum for checksum, _ in await storage.collectable(100)}
+    await storage.collected(marked)
+    kept = await storage.takes_of(key, "u") or ()
+    assert len(kept) == 5
+    assert {one.artifact for one in takes} - {one.artifact for one in kept} == marked
+
+
+async def test_a_fixed_part_is_never_collected(driver: Driver, storage: SqlStorage, time: Time) -> None:
+    if not hasattr(storage._db, "run"):
+        return
+    await _prompted(driver, "p0")
+    key = await _prompted(driver, "p1")
+    old = (await storage.takes_of(key, "u") or ())[1]
+    assert await storage.give(_gift(old))
+    for number in range(2, 9):
+        await _prompted(driver, f"p{number}")
+    for _ in range(3):
+        time.now += 40 * DAY
+        await storage.collected([checksum for checksum, _ in await storage.collectable(100)])
+    assert old.artifact in {one.artifact for one in await storage.takes_of(key, "u") or () if one.pinned}
