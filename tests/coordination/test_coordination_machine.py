@@ -535,5 +535,6 @@ class CoordinationMachine(RuleBasedStateMachine):
         assert [status.leases for status in now(self.store.pairs(PAIRS))] == [0, 0, 0]
 
 
-CoordinationMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=60)
+# Few: `test_stores_in_step.py` drives the store in memory by this machine too.
+CoordinationMachine.TestCase.settings = settings(max_examples=25, stateful_step_count=60)
 TestAnySequenceOfOperations = CoordinationMachine.TestCase

@@ -54,4 +54,4 @@ def test_every_answer_is_the_one_of_the_memory_store(kind: str, servers: Any):
             second.lose()
             return InStep(MemoryCoordination(clock, limits, window=window), second)
 
-    run_state_machine_as_test(Machine, settings=settings(max_examples=60, stateful_step_count=50))
+    run_state_machine_as_test(Machine, settings=settings(max_examples=40, stateful_step_count=50))
