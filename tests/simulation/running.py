@@ -188,6 +188,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=None, help="begin no seed after so long")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stop", action="store_true", help="end at the first seed that fails")
+    parser.add_argument("--quiet", action="store_true", help="neither the table nor a shorter story")
     parser.add_argument("--complete", action="store_true", help="every fault and transition must have occurred")
     return parser.parse_args(arguments)
 
@@ -226,12 +227,13 @@ def _many(options: argparse.Namespace) -> int:
             failed.append(report)
             print(f"seed {report.seed} fails at step {report.steps}: {report.error}", flush=True)
     took = time.monotonic() - began
-    print(table(total))
+    if not options.quiet:
+        print(table(total))
     print(
         f"{done} seeds, {len(failed)} failed; {steps} steps, {looks} looks at invariants in {took:.1f} s: "
         f"{steps / took / options.processes:.0f} steps/s on each of {options.processes} cores"
     )
-    if failed:
+    if failed and not options.quiet:
         shrunk = shrink(failed[0])
         print(f"seed {shrunk.seed}, shrunk to {len(shrunk.happened)} events: {shrunk.error}")
         print("\n".join(f"  step {step}: {key} ({what})" for step, key, what in shrunk.happened))
