@@ -42,11 +42,16 @@ class Ask:
     request_id: int | None = None
     over: bool = False
     answered: bool = False
-    step: int = 0
+    kind: str = "make"
+    paused: bool = False  # its pause has returned
+    resumes: int = 0  # how often it was paused or resumed: of two at once the later counts
+    without: list[tuple[Scope, frozenset[str]]] = field(default_factory=list)  # what a cancel has taken out of it
 
     def includes(self, place: Place, *, moved: bool) -> bool:
         """Whether an asset at this place is meant; `moved`: it may be on its way out of a chapter that was edited."""
         if self.over or place.book != self.book or place.media not in self.media:
+            return False
+        if any(place.media in media and _lies_in(place, scope, moved=moved) for scope, media in self.without):
             return False
         kind = self.scope.kind
         if kind is ScopeKind.WHOLE_BOOK:
@@ -115,6 +120,10 @@ class Oracle:
         """Whether somebody wants this asset now."""
         return any(ask.includes(place, moved=moved) for ask in self.asks)
 
+    def may_begin(self, place: Place) -> bool:
+        """Whether somebody wants this asset now, and does not hold it back."""
+        return any(ask.includes(place, moved=False) and not ask.paused for ask in self.asks)
+
     # --- what must be there ---
 
     def expected(self, shelved: Shelved) -> dict[Place, list[bytes] | bytes | None]:
@@ -131,6 +140,15 @@ class Oracle:
                     place = Place(shelved.name, chapter.chapter_id, scene.scene_id, media)
                     found[place] = _expected(media, scene, shelved.narrator, voice="voice" not in off)
         return found
+
+
+def _lies_in(place: Place, scope: Scope, *, moved: bool) -> bool:
+    """Whether a place is surely in a scope; `moved`: nothing is sure of a chapter that was edited."""
+    if scope.kind is ScopeKind.WHOLE_BOOK:
+        return True
+    if scope.kind is ScopeKind.CHAPTER:
+        return not moved and place.chapter == scope.chapter_id
+    return scope.kind is ScopeKind.SCENE and place.scene == scope.scene_id and place.chapter == scope.chapter_id
 
 
 def _hopeless(scene: Scene) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextvars import Context
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,12 @@ from animastor.books.model import (
 from animastor.engine.errors import EngineError, EngineStoppedError
 from animastor.engine.ports import (
     ArtifactStoreUnavailableError,
+    Cancel,
     CoordinationUnavailableError,
     NewRequest,
     Scope,
     ScopeKind,
+    Steer,
     StorageUnavailableError,
 )
 from animastor.media.types import ContentSettings
@@ -44,7 +47,23 @@ NO_ANSWER = (
     ArtifactStoreUnavailableError,
     EngineStoppedError,
 )
-MOVES = {"edit": 20, "ask": 30, "cancel": 10, "revoice": 4, "import again": 3}
+MOVES = {
+    "edit": 20,
+    "ask": 30,
+    "cancel": 8,
+    "cancel part": 6,
+    "revoice": 4,
+    "import again": 3,
+    "regenerate": 6,
+    "retry": 4,
+    "force": 4,
+    "pause": 4,
+    "resume": 5,
+    "prioritize": 3,
+    "read on": 4,
+    "delete part": 4,
+    "delete book": 2,
+}
 
 
 class People:
@@ -174,17 +193,21 @@ class People:
             media = tuple(self._random.sample(MEDIA, self._random.choice((1, 2, 3, 3))))
             await self.ask(name, media, self._scope(shelved.book))
 
-    async def ask(self, name: str, media: tuple[str, ...], scope: Scope) -> int | None:
+    async def ask(self, name: str, media: tuple[str, ...], scope: Scope, **more: Any) -> int | None:
         """Ask for media types over a scope; None when all of that is switched off, or not there any more."""
         oracle = self._world.oracle
         key = oracle.books[name].key
         assert key is not None
         self._asked += 1
         wanted = frozenset(need for one in media for need in NEEDS[one])
-        ask = Ask(name, scope, wanted, f"ask-{self._asked}", step=self._world.loop.steps)
-        before = [one for one in oracle.asks if one.answered and not one.over and one.book == name]
+        ask = Ask(name, scope, wanted, f"ask-{self._asked}", kind=more.get("kind", "make"))
+        before = [
+            one for one in oracle.asks if one.answered and not one.over and one.book == name and one.kind == "make"
+        ]
+        for one in before:  # a `make` for the same goes on with what was paused
+            one.paused = False
         oracle.asks.append(ask)
-        new = NewRequest(book_key=key, scope=scope, media=media, idempotency_key=ask.key)
+        new = NewRequest(book_key=key, scope=scope, media=media, idempotency_key=ask.key, **more)
 
         async def asking(process: Process) -> Any:
             assert process.engine is not None
@@ -197,7 +220,7 @@ class People:
             return None
         ask.request_id, ask.answered, ask.media = opened.request.request_id, True, frozenset(opened.request.media)
         self._world.watch.say(f"request {ask.request_id} for {', '.join(media)} over {scope.kind} of {name}")
-        for one in before:
+        for one in before if ask.kind == "make" else ():
             one.over = one.over or one.scope != scope or one.media != ask.media
         return ask.request_id
 
@@ -215,6 +238,148 @@ class People:
         ask.over = True
         self._world.watch.say(f"the cancel of request {ask.request_id} has returned")
 
+    async def _regenerate(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None and shelved.book is not None:
+            media = (self._random.choice(MEDIA),)
+            await self.ask(name, media, self._scope(shelved.book), rebuild=True, kind="regenerate")
+
+    async def _retry(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None and shelved.book is not None:
+            await self.ask(name, MEDIA, self._scope(shelved.book), kind="retry")
+
+    async def _force(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        scenes = list(shelved.book.scenes()) if shelved is not None and shelved.book is not None else []
+        if not scenes:
+            return
+        assert shelved is not None
+        (chapter, scene), media, key = self._random.choice(scenes), self._random.choice(MEDIA), shelved.key
+
+        async def forcing(process: Process) -> Any:
+            assert process.engine is not None
+            assert key is not None
+            return await process.engine.requests.force(key, scene.scene_id, chapter.chapter_id, media)
+
+        await self.until_answered(forcing)
+
+    async def _cancel_part(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is None or shelved.book is None or shelved.key is None:
+            return
+        scope, media = self._scope(shelved.book), tuple(self._random.sample(MEDIA, self._random.choice((0, 1, 1))))
+        meant = [one for one in self._world.oracle.asks if one.book == name and one.answered and not one.over]
+        of = Cancel(shelved.key, None, scope, media)
+
+        async def cancelling(process: Process) -> Any:
+            assert process.engine is not None
+            return await process.engine.requests.cancel_part(of)
+
+        try:
+            await self.until_answered(cancelling)
+        except (EngineError, LookupError):
+            return
+        gone = frozenset(one for one in MEDIA if not media or set(NEEDS[one]) & set(media))
+        for ask in meant:
+            ask.without.append((scope, gone))
+        self._world.watch.say(f"the cancel of {', '.join(sorted(gone))} over {scope.kind} of {name} has returned")
+
+    async def steer(self, name: str, **how: Any) -> None:
+        """Change how what is asked for goes on."""
+        shelved = self._world.oracle.books.get(name)
+        if shelved is None or shelved.key is None:
+            return
+        of = Steer(shelved.key, **how)
+
+        async def steering(process: Process) -> Any:
+            assert process.engine is not None
+            return await process.engine.requests.steer(of)
+
+        try:
+            await self.until_answered(steering)
+        except (EngineError, LookupError):
+            return
+        self._world.watch.say(f"{name} is steered: {how}")
+
+    async def _pause(self, name: str) -> None:
+        meant = [one for one in self._world.oracle.asks if one.book == name and one.answered]
+        for ask in meant:
+            ask.resumes += 1
+        resumes = {id(ask): ask.resumes for ask in meant}
+        await self.steer(name, paused=True)
+        for ask in meant:  # unless somebody has resumed it meanwhile
+            ask.paused = ask.resumes == resumes[id(ask)]
+
+    async def _resume(self, name: str) -> None:
+        for ask in self._world.oracle.asks:
+            if ask.book == name:
+                ask.paused, ask.resumes = False, ask.resumes + 1
+        await self.steer(name, paused=False)
+
+    async def go_on(self, name: str) -> None:
+        """Nothing is held back any more."""
+        await self._resume(name)
+        await self.steer(name, ahead=0)
+
+    async def _prioritize(self, name: str) -> None:
+        await self.steer(name, priority=self._random.choice((-1, 0, 1)))
+
+    async def _read_on(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        scenes = list(shelved.book.scenes()) if shelved is not None and shelved.book is not None else []
+        if scenes:
+            chapter, scene = self._random.choice(scenes)
+            here = Scope(ScopeKind.SCENE, chapter.chapter_id, scene.scene_id)
+            how = self._random.choice(({"position": here}, {"now": here}, {"position": here, "ahead": 1}, {"ahead": 0}))
+            await self.steer(name, **how)
+
+    async def _delete_part(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is None or shelved.book is None:
+            return
+        scope = self._scope(shelved.book)
+        if scope.kind is ScopeKind.CHAPTER or scope.kind is ScopeKind.SCENE:
+            await self._delete(shelved, scope)
+
+    async def _delete_book(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None and shelved.book is not None:
+            await self._delete(shelved, None)
+
+    async def _delete(self, shelved: Shelved, scope: Scope | None) -> None:
+        while shelved.saving:
+            await self._world.pause(0.5)
+        if shelved.book is None:
+            return
+        shelved.saving += 1
+        name, key = shelved.name, shelved.key
+        meant = [one for one in self._world.oracle.asks if one.book == name]
+
+        async def deleting(process: Process) -> Any:
+            assert process.engine is not None
+            assert process.storage is not None
+            assert key is not None
+            if scope is None:
+                return await process.engine.deletion.book(key)
+            row = await process.storage.find_book(book_id=name)
+            assert row is not None
+            return await process.engine.deletion.part(row, scope)
+
+        try:
+            await self.until_answered(deleting)
+        except (EngineError, LookupError):
+            self._world.watch.say(f"nothing of {name} was deleted")
+        finally:
+            shelved.saving -= 1
+        if scope is None:
+            shelved.book = shelved.key = None
+            for ask in meant:
+                ask.over = True
+        else:
+            shelved.book = _without(shelved.book, scope)
+        self._world.watch.say(f"{scope.kind if scope else 'all'} of {name} has been deleted")
+
     def _scope(self, book: Book) -> Scope:
         scenes = list(book.scenes())
         if not scenes or self._random.random() < 0.5:
@@ -222,3 +387,15 @@ class People:
         chapter, one = self._random.choice(scenes)
         kind = self._random.choice((ScopeKind.CHAPTER, ScopeKind.SCENE, ScopeKind.FROM_SCENE))
         return Scope(kind, chapter.chapter_id, "" if kind is ScopeKind.CHAPTER else one.scene_id)
+
+
+def _without(book: Book, scope: Scope) -> Book:
+    """A book after a deletion; as it was when that would leave no scene."""
+    chapters = []
+    for chapter in book.chapters:
+        if chapter.chapter_id != scope.chapter_id:
+            chapters.append(chapter)
+        elif scope.kind is ScopeKind.SCENE:
+            left = tuple(scene for scene in chapter.scenes if scene.scene_id != scope.scene_id)
+            chapters += [replace(chapter, scenes=left)] if left else []
+    return replace(book, chapters=tuple(chapters)) if any(one.scenes for one in chapters) else book

@@ -191,7 +191,7 @@ class Watch:
         if fence != old_fence + 1:
             self.fail(3, f"asset {asset} began with fence {fence} after {old_fence}")
         place = self.place(asset)
-        if not self._oracle.covers(place):
+        if not self._oracle.may_begin(place):
             self.fail(8, f"{place} becomes generating, but nobody asks for it")
 
     def _at_commit(self, row: Any, name: str) -> None:

@@ -351,6 +351,8 @@ class World:
             await self.pause(0.5)
         for server in self.servers:
             await self._repaired(server)
+        for name in self.oracle.books:
+            await self.people.go_on(name)
 
     async def _repaired(self, server: Server) -> None:
         """A person answers the question what to do about artifacts that are missing."""
