@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install film novel test simulate lint bench lock clean
+.PHONY: help install film novel test simulate mutants lint bench lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ SEED ?=
 ONLY ?=
 simulate: $(READY) ## the simulator: SEEDS=100000 of them, or one with its story: SEED=17 (docs/simulation.md)
 	@PYTHONPATH=tests $(BIN)/python -m simulation $(if $(SEED),--seed $(SEED) $(if $(ONLY),--only $(ONLY)),--seeds $(SEEDS) --complete)
+
+mutants: $(READY) ## deliberate faults, and which test or seed notices each
+	@PYTHONPATH=tests $(BIN)/python -m mutants
 
 lint: $(READY) ## the checks that take seconds
 	@$(BIN)/ruff check

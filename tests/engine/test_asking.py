@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,10 +15,11 @@ from toys import plain_book
 from animastor.engine.errors import EngineError, UnknownMediaError
 from animastor.engine.holder import Holder, UnknownCommandError, event_from_json
 from animastor.engine.home import Message
-from animastor.engine.ports import NewRequest, Scope, ScopeKind, Selection
+from animastor.engine.ports import CoordinationUnavailableError, Ended, NewRequest, Scope, ScopeKind, Selection
 from animastor.engine.reasons import Reason
 from animastor.engine.requests import RequestEvent
 from animastor.engine.states import RequestState, State
+from animastor.protocol import Worker
 
 
 async def _states(stage: Stage) -> set[State]:
@@ -207,5 +208,30 @@ def test_an_interrupted_cancel_goes_on_at_the_next_start() -> None:
         assert not {State.PENDING, State.GENERATING} & await _states(stage)
         assert Reason.CANCELLED in {row.reason for row in await rows(stage, "SELECT reason FROM dispatch")}
         await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_a_cancel_returns_only_when_nothing_of_it_can_be_claimed_any_more() -> None:
+    """While the coordination store is away it says so; repeated, it finds nothing to sweep, but releases."""
+
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=2))
+        async with stage.playing(workers=0) as engine:
+            await stage.hub(engine).register(Worker("wrk", "idle", dict.fromkeys(stage.profiles, 4)))
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(1.0)
+            assert await stage.coordination.jobs(Selection())
+            release = stage.coordination.release
+
+            async def away(ended: Sequence[Ended]) -> Sequence[bool]:
+                raise CoordinationUnavailableError("it does not answer")
+
+            stage.coordination.release = away  # type: ignore[method-assign]
+            with pytest.raises(CoordinationUnavailableError):
+                await engine.requests.cancel(opened.request.request_id)
+            stage.coordination.release = release  # type: ignore[method-assign]
+            assert not await engine.requests.cancel(opened.request.request_id)
+            assert not await stage.coordination.jobs(Selection())
 
     Stage().run(play)

@@ -142,3 +142,14 @@ async def test_what_cannot_be_cancelled_is_said(driver: Driver, storage: SqlStor
         await storage.cancel(Cancel(key, scope=Scope(ScopeKind.CHAPTER, "9")))
     with pytest.raises(ValueError, match="name the scene"):
         await storage.cancel(Cancel(key, scope=Scope(ScopeKind.UNITS, "1", "a", ("a-u1",))))
+
+
+async def test_a_scene_that_moves_into_what_was_cancelled_rests_as_well(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(_two_chapters())
+    await driver.request(key, media=("sound",))
+    await storage.cancel(Cancel(key, scope=CHAPTER_TWO))
+    await _sweep(storage)
+    assert {name for name, _ in await _busy(driver, key)} == {"a", "b"}
+    await driver.save(book(chapter("1", scene("a")), chapter("2", scene("b"), scene("c"), scene("d"))))
+    await _sweep(storage)
+    assert {name for name, _ in await _busy(driver, key)} == {"a"}

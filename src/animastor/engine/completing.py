@@ -130,9 +130,9 @@ class Successors:
         self._changes.happened()
         self._bell.ring()
 
-    async def release_unreleased(self, limit: int) -> None:
-        """Release what ended earlier and was never marked released."""
-        await self._releaser.release_unreleased(limit)
+    async def require_released(self, limit: int) -> None:
+        """As `Releaser.require_released`."""
+        await self._releaser.require_released(limit)
 
     async def hand_back(self, ticket: Ticket, code: str, message: str) -> Reason:
         """A misconfigured backend gives its job back: queued again at once, nothing counted."""

@@ -47,6 +47,15 @@ class Releaser:
         """Release what ended and was never marked released: the keeper's part."""
         return await self.release(await self._storage.unreleased(limit))
 
+    async def require_released(self, limit: int) -> None:
+        """Return when whatever had ended is released, so that nothing of it is claimed any more.
+
+        Raises `CoordinationUnavailableError`.
+        """
+        while ended := await self._storage.unreleased(limit):
+            await self._coordination.release(ended)
+            await self._storage.mark_released(ended)
+
     async def never_begun(self, ended: Iterable[Ended]) -> None:
         """Give back what an admission took for a candidate that never became a dispatch: it has no row to mark."""
         if batch := list(ended):

@@ -124,16 +124,20 @@ class Requests:
         return len(rows)
 
     async def cancel(self, request_id: int) -> bool:
-        """Close a request, then sweep what nothing else covers. False: it had ended before."""
+        """Close a request, then sweep what nothing else covers. False: it had ended before.
+
+        Raises `CoordinationUnavailableError`: it is cancelled, but what was queued may still be claimed; repeat it.
+        """
         closed = await self._storage.close_request(request_id, RequestState.CANCELLED)
         await self.sweep(request_id)
+        await self._successors.require_released(self._config.batch)
         return closed
 
     async def cancel_part(self, of: Cancel) -> tuple[Cancelled, int]:
         """Cancel all or a part of what is asked for of a book: what was closed or narrowed, and how much was stopped.
 
         Returns after what was running has been released and told to stop. Repeating it is harmless. Raises
-        `UnknownMediaError` and `EngineError`.
+        `UnknownMediaError`, `EngineError`, and `CoordinationUnavailableError` as `cancel` does.
         """
         self._closed(of.media)
         if of.scope.kind is ScopeKind.UNITS:
@@ -142,6 +146,8 @@ class Requests:
         stopped = 0
         for request_id in (*cancelled.closed, *cancelled.narrowed):
             stopped += await self.sweep(request_id)
+        await self.resume_sweeps()  # a first try may have written the tombstone and come no further
+        await self._successors.require_released(self._config.batch)
         return cancelled, stopped
 
     async def steer(self, of: Steer) -> Sequence[int]:
@@ -193,8 +199,6 @@ class Requests:
         while ended := await self._storage.sweep_uncovered(request_id, self._config.batch):
             await self._successors.release_and_wake(ended)
             stopped += len(ended)
-        # a sweep whose release failed finds nothing to sweep when it is repeated: what ended is released all the same
-        await self._successors.release_unreleased(self._config.batch)
         self._bell.ring()
         self._changes.happened()
         return stopped

@@ -47,10 +47,12 @@ _REOPEN = Statement(
 )
 _SWEEP_SCOPES = Statement(
     "sweep_scopes",
-    "Scenes moved or left: what unfinished requests for a part of the book no longer cover is to be swept.",
+    "Scenes moved or left: what unfinished requests for a part of the book, or without one, no longer cover is to be"
+    " swept.",
     """
     UPDATE request SET sweeping = sweeping % 30000 + 1
-    WHERE book_key = :book AND state IN ('preparing', 'open', 'paused') AND scope <> 'whole_book'
+    WHERE book_key = :book AND state IN ('preparing', 'open', 'paused') AND (scope <> 'whole_book' OR EXISTS (
+        SELECT 1 FROM request_exclusion x WHERE x.request_id = request.id AND x.scope <> 'whole_book'))
     """,
 )
 
@@ -74,7 +76,7 @@ def reopen_requests(connection: Connection, book_key: int, position: int) -> Non
 
 
 def sweep_scopes(connection: Connection, book_key: int) -> None:
-    """Scenes stand elsewhere, or left: scopes that are named by a chapter or a scene may have become smaller."""
+    """Scenes stand elsewhere, or left: what is named by a chapter or a scene may have become smaller or larger."""
     run(connection, _SWEEP_SCOPES, book=book_key).close()
 
 
