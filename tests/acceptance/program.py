@@ -151,6 +151,11 @@ class Started:
         assert self.process.returncode is None, "it has ended"
         os.kill(self.process.pid, number)  # not by `Popen`, which might reap it
 
+    def type(self, text: str) -> None:
+        """Type at its terminal."""
+        assert self._master is not None, "it has a terminal"
+        os.write(self._master, text.encode())
+
     def hang_up(self) -> None:
         """Close the terminal, as closing its window does."""
         if self._master is not None:

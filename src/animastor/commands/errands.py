@@ -19,6 +19,7 @@ from animastor.books.errors import BookError
 from animastor.commands import (
     cancelling,
     doctor,
+    editing,
     exports,
     holding,
     importing,
@@ -31,6 +32,7 @@ from animastor.commands import (
 )
 from animastor.commands.cancelling import Cancelling
 from animastor.commands.doctor import Examining
+from animastor.commands.editing import Editing
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.exports import Exporting
 from animastor.commands.holding import Holding
@@ -46,8 +48,9 @@ from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
 
 Asked: TypeAlias = (
-    Making | Importing | Exporting | Examining | Cancelling | Regenerating | Inspection | Holding | Steering | Retrying
-)
+    Making | Importing | Exporting | Examining | Inspection | Holding
+    | Cancelling | Editing | Regenerating | Retrying | Steering
+)  # fmt: skip
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
 _NAMES: Mapping[type[Any], str] = {
@@ -60,6 +63,7 @@ _NAMES: Mapping[type[Any], str] = {
     Regenerating: "errand:regenerate",
     Steering: "errand:steer",
     Retrying: "errand:retry",
+    Editing: "errand:edit",
     **inspections.NAMES,
 }
 _ERRANDS: Mapping[str, Errand] = {
@@ -72,6 +76,7 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:regenerate": regenerating.regenerate,
     "errand:steer": steered.steer,
     "errand:retry": retrying.retry,
+    "errand:edit": editing.edit,
     **inspections.ERRANDS,
 }
 # Done without a worker: nothing is made by these.

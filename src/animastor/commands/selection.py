@@ -101,18 +101,19 @@ def parse_scope(text: str, book: Book, *, units: bool = False) -> Scope:
     if kind in ("", "all"):
         return Scope()
     if kind == "chapter":
-        return Scope(ScopeKind.CHAPTER, chapter_id=_chapter(place, book).chapter_id)
+        return Scope(ScopeKind.CHAPTER, chapter_id=chapter_of(place, book).chapter_id)
     chapter_text, _, scene_text = place.partition("/")
-    chapter = _chapter(chapter_text, book)
+    chapter = chapter_of(chapter_text, book)
     scene_text, _, units_text = scene_text.partition("/") if kind == "units" else (scene_text, "", "")
-    scene = _scene(scene_text or "1", chapter)
+    scene = scene_in(scene_text or "1", chapter)
     if kind == "units":
-        named = tuple(dict.fromkeys(_unit(one.strip(), scene) for one in units_text.split(",")))
+        named = tuple(dict.fromkeys(unit_in(one.strip(), scene) for one in units_text.split(",")))
         return Scope(ScopeKind.UNITS, chapter.chapter_id, scene.scene_id, named)
     return Scope(ScopeKind.SCENE if kind == "scene" else ScopeKind.FROM_SCENE, chapter.chapter_id, scene.scene_id)
 
 
-def _chapter(text: str, book: Book) -> Chapter:
+def chapter_of(text: str, book: Book) -> Chapter:
+    """A chapter by its id, or its number counted from 1. Raises `CommandError`."""
     for chapter in book.chapters:
         if chapter.chapter_id == text:
             return chapter
@@ -121,7 +122,8 @@ def _chapter(text: str, book: Book) -> Chapter:
     raise _unknown(f"The book has no chapter {text!r}", [each.chapter_id for each in book.chapters])
 
 
-def _scene(text: str, chapter: Chapter) -> Scene:
+def scene_in(text: str, chapter: Chapter) -> Scene:
+    """A scene of a chapter, the same way."""
     for scene in chapter.scenes:
         if scene.scene_id == text:
             return scene
@@ -130,7 +132,8 @@ def _scene(text: str, chapter: Chapter) -> Scene:
     raise _unknown(f"Chapter {chapter.chapter_id} has no scene {text!r}", [each.scene_id for each in chapter.scenes])
 
 
-def _unit(text: str, scene: Scene) -> str:
+def unit_in(text: str, scene: Scene) -> str:
+    """The id of a unit of a scene, the same way."""
     for unit in scene.units:
         if unit.unit_id == text:
             return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -25,6 +26,7 @@ RequestId = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the program."""
+    app.command(short_help="Change a book; first see what is made again.")(edit)
     app.command(short_help="Stop making a book, or a part of it; keep what is finished.")(cancel)
     app.command(short_help="Make parts of a book again, or what is missing of them.")(regenerate)
     app.command(short_help="Try again what failed.")(retry)
@@ -32,6 +34,51 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Go on with a paused book.")(resume)
     app.command(short_help="Make a book before others, or one scene before all.")(prioritize)
     app.command(short_help="Say where the reader is: what lies ahead is made first.")(position)
+
+
+def edit(
+    book: Annotated[str, typer.Argument(help="A book's id.")],
+    source: Annotated[
+        Path | None, typer.Argument(help="Its new content: any file or folder that `make` reads.")
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="CHAPTER/SCENE/UNIT.FIELD=VALUE, such as 1/2/3.text='…'; may be given again."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be made again.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Change a book: by a new version of its file, or single fields. Shows what will be made again, then asks.
+
+    Only what the edit touches is made again, by what is being made already, or by the next `make`.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.differences import agreed, shown
+        from animastor.commands.editing import Editing, check_sets
+        from animastor.commands.homes import looking
+        from animastor.commands.importing import require_source, stored_book
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_told
+
+        if (source is None) is not bool(sets):
+            raise CommandError(Exit.USAGE, "nothing_named", "Name either a file with the new content, or --set.")
+        check_sets(sets or ())
+        if source is not None:
+            require_source(source)
+        async with looking(settings) as opened:
+            row = await stored_book(opened.storage, book)
+            asked = Editing(row.book_id, row.revision, str(source.absolute()) if source else "", tuple(sets or ()))
+            if not await shown(opened, row, asked, display) or dry_run:
+                return Exit.OK
+        if not await agreed(display, yes=yes):
+            display.note("Nothing was changed.", event="done", exit_code=0)
+            return Exit.OK
+        return say_told(await perform(settings, asked, display), display)
+
+    run(main, Options(home=home, json=json))
 
 
 def cancel(

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from animastor.books.model import Book, BookHead
+from animastor.books.model import Book, BookHead, Scene
 from animastor.engine.details import MediaCount, SceneDetail
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State, Wait
@@ -377,6 +377,51 @@ class BookRow:
     source_sha256: str
     revision: int
     scenes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SceneEdit:
+    """A scene as an edit would have it; `scene_key` 0: it is new."""
+
+    chapter_id: str
+    scene: Scene
+    scene_key: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What an edit would touch. `head` is None when it stays; else `others` are all scenes that stay as they are.
+
+    `removed`: how many scenes would go; `moved`: how many scenes, or chapters, would only stand or be called otherwise.
+    `scenes`: how many there would be.
+    """
+
+    changed: tuple[SceneEdit, ...] = ()
+    added: tuple[SceneEdit, ...] = ()
+    removed: int = 0
+    moved: int = 0
+    head: BookHead | None = None
+    others: tuple[SceneEdit, ...] = ()
+    scenes: int = 0
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the edit would change nothing at all."""
+        return not (self.changed or self.added or self.removed or self.moved or self.head)
+
+    @property
+    def planned(self) -> tuple[SceneEdit, ...]:
+        """The scenes whose plans may come out otherwise."""
+        changed = {one.scene_key for one in self.changed}
+        return (*self.changed, *self.added, *(one for one in self.others if one.scene_key not in changed))
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBefore:
+    """A part that is there: its artifact's checksum and its facts."""
+
+    artifact: str
+    facts: Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -919,6 +964,10 @@ class StorageUnavailableError(Exception):
     """
 
 
+class RevisionError(Exception):
+    """Raised for an edit of a book that has been edited otherwise since it was looked at."""
+
+
 class StorageFullError(StorageUnavailableError):
     """Raised when there is no room left for the database or its artifacts; work goes on once there is."""
 
@@ -936,7 +985,13 @@ class Storage(Protocol):
         source_key: str,
         source_sha256: str,
         for_good: bool = False,  # nothing is kept of what leaves the book: a deletion
+        revision: int | None = None,  # which the stored book must have
     ) -> SavedBook: ...
+    async def touched(self, book_key: BookKey, book: Book) -> Touched: ...  # what saving this version would touch
+    async def stored_scene(self, book_key: BookKey, scope: Scope) -> SceneEdit: ...
+    async def asked_media(self, book_key: BookKey) -> Sequence[str]: ...  # of which anything was ever asked for
+    async def assets_touched(self, scenes: Collection[int]) -> Mapping[AssetId, int]: ...  # with their scenes' keys
+    async def made_before(self, book_key: BookKey, hashes: Collection[str]) -> Mapping[str, MadeBefore]: ...
     async def begin_deletion(self, book_key: BookKey) -> Sequence[int]: ...  # the requests that it closed
     async def deletions(self) -> Sequence[BookKey]: ...  # begun and not done
     async def delete_some(self, book_key: BookKey) -> Deleting: ...

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from animastor.books.codec import chapter_to_json, head_to_json
 from animastor.books.model import Book, BookHead
-from animastor.engine.ports import SavedBook
+from animastor.engine.ports import RevisionError, SavedBook
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings
 from animastor.protocol import BookKey
@@ -182,17 +182,21 @@ def save_book(
     source: Source,
     *,
     for_good: bool = False,
+    revision: int | None = None,
 ) -> SavedBook:
     """Import a book, or edit the stored one with its id. Unchanged content writes nothing but its source.
 
     `arriving` is `diff.incoming(book)`, made before, so that the transaction is no longer than it has to be. What
-    leaves the book is kept for a while, unless it leaves `for_good`.
+    leaves the book is kept for a while, unless it leaves `for_good`. Raises `RevisionError` when a `revision` is given
+    and the stored book has another one.
     """
     rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book.head.book_id)
     if rows:
         lock_book(connection, rows[0].book_key)
         lock_whole_book(connection, rows[0].book_key)
         rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book.head.book_id)
+    if revision is not None and [row.revision for row in rows] != [revision]:
+        raise RevisionError("the book has been edited otherwise meanwhile")
     return _Saving(connection, registry, book, arriving, settings, source, rows[0] if rows else None, for_good).save()
 
 

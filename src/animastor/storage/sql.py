@@ -51,6 +51,7 @@ from animastor.storage import (
     steering,
     sweeping,
     takes,
+    touched,
     versions,
     waits,
 )
@@ -85,16 +86,18 @@ class SqlStorage(ports.Storage):
         source_key: str,
         source_sha256: str,
         for_good: bool = False,
+        revision: int | None = None,
     ) -> ports.SavedBook:
         """Import or edit; unchanged content is left alone. `settings` None keeps the stored ones.
 
-        `for_good`: a deletion, which keeps nothing of what leaves the book.
+        `for_good`: a deletion, which keeps nothing of what leaves the book. Raises `RevisionError` when a `revision` is
+        given and the book has another one by now.
         """
         came_from = content.Source(source, source_key, source_sha256)
         stored = await self._db.read(content.stored_hashes, book.head.book_id)
         arriving = await self._db.aside(diff.incoming, book, stored)
         return await self._db.write(
-            content.save_book, self._registry, book, arriving, settings, came_from, for_good=for_good
+            content.save_book, self._registry, book, arriving, settings, came_from, for_good=for_good, revision=revision
         )
 
     async def begin_deletion(self, book_key: BookKey) -> Sequence[int]:
@@ -108,6 +111,28 @@ class SqlStorage(ports.Storage):
     async def delete_some(self, book_key: BookKey) -> ports.Deleting:
         """Delete the next batch of a book that is being deleted."""
         return await self._db.write(deletion.delete_some, self._registry, book_key)
+
+    async def touched(self, book_key: BookKey, book: Book) -> ports.Touched:
+        """What saving this version of a book would touch. Raises `LookupError`."""
+        stored = await self._db.read(touched.stored_scenes, book_key)
+        arriving = await self._db.aside(diff.incoming, book, {one.content_hash for one in stored})
+        return await self._db.read(touched.touched, book_key, book, stored, arriving)
+
+    async def stored_scene(self, book_key: BookKey, scope: Scope) -> ports.SceneEdit:
+        """A scene as it is stored. Raises `requests.ScopeError`."""
+        return await self._db.read(touched.stored_scene, book_key, scope)
+
+    async def asked_media(self, book_key: BookKey) -> Sequence[str]:
+        """The media types of which anything was ever asked for."""
+        return await self._db.read(touched.asked_media, book_key)
+
+    async def assets_touched(self, scenes: Collection[int]) -> Mapping[AssetId, int]:
+        """The assets of scenes that were ever asked for, with their scenes' keys."""
+        return await self._db.read(touched.assets_touched, scenes)
+
+    async def made_before(self, book_key: BookKey, hashes: Collection[str]) -> Mapping[str, ports.MadeBefore]:
+        """What is READY of some hashes."""
+        return await self._db.read(touched.made_before, book_key, hashes)
 
     async def load_book(self, book_key: BookKey) -> Book:
         """A whole book as it was saved. Raises `LookupError`."""
