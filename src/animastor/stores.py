@@ -16,6 +16,7 @@ from animastor.coordination.memory import MemoryCoordination
 from animastor.engine.ports import ArtifactStore, Coordination
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
+from animastor.storage import versions
 from animastor.storage.bucket import SCHEME
 from animastor.storage.copies import Copies
 from animastor.storage.database import Database, SqliteDatabase
@@ -43,6 +44,15 @@ async def storage_of(settings: Settings, registry: Registry, clock: Clock, *, wr
     if not settings.distributed:
         return await open_home(settings.home / DATABASE, registry, clock, writable=writable, kept_s=kept_s)
     return await open_shared(_postgres(settings), registry, create=writable, kept_s=kept_s)
+
+
+async def upgraded(settings: Settings) -> tuple[int, int]:
+    """Upgrade the shared database; the schema and planner that it had. Raises as `storage_of` does."""
+    database = _postgres(settings)
+    try:
+        return await database.write(versions.upgrade)
+    finally:
+        await database.close()
 
 
 def _postgres(settings: Settings) -> Database:

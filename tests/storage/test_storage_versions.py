@@ -229,3 +229,18 @@ async def test_a_closed_database_says_so(tmp_path: Path) -> None:
     await storage.close()
     with pytest.raises(StorageUnavailableError, match="is closed"):
         await storage.books()
+
+
+async def test_an_older_database_is_upgraded_and_a_newer_or_empty_one_is_left_alone(tmp_path: Path, time: Time) -> None:
+    database = SqliteDatabase(tmp_path / "old.db", time)
+    with pytest.raises(LookupError):
+        await database.write(versions.upgrade)
+    await database.write(versions.migrate, 1)
+    assert await database.write(versions.upgrade) == (1, versions.PLANNER)
+    assert await database.read(versions.check)
+    assert await database.write(versions.upgrade) == (versions.SCHEMA, versions.PLANNER)
+    newer = text("UPDATE meta SET value = 99 WHERE name = 'schema'")
+    await database.write(lambda held: held.execute(newer).close())
+    with pytest.raises(versions.NewerError):
+        await database.write(versions.upgrade)
+    await database.close()

@@ -263,6 +263,18 @@ def backup(
     run(main, Options(home=home, json=json))
 
 
+@app.command(short_help="Bring a database of an older version to this one.")
+def upgrade(home: Home = None, json: Json = False) -> None:
+    """Migrate the database of a home, or the shared one while no `serve` runs. Back up first."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.upgrading import upgrade as upgrade_database
+
+        return await upgrade_database(settings, display)
+
+    run(main, Options(home=home, json=json))
+
+
 @app.command(short_help="Make a home, or shared stores, of a backup.")
 def restore(
     source: Annotated[Path, typer.Argument(help="A backup: its folder, or its file.")],

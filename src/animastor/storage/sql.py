@@ -493,7 +493,7 @@ async def open_shared(
 ) -> SqlStorage:
     """The database that many processes share; several may make an empty one at once. Raises as `open_storage`.
 
-    An old one is not migrated: `upgrade_shared` does that when a person asks for it. Closed when it is refused.
+    An old one is not migrated: `versions.upgrade` does that when a person asks for it. Closed when it is refused.
     """
     try:
         return await open_storage(database, registry, create=create, kept_s=kept_s)

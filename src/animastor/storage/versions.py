@@ -77,10 +77,26 @@ def migrate(connection: Connection, schema: int = SCHEMA) -> None:
     connection.execute(text("UPDATE meta SET value = :value WHERE name = 'layout'"), {"value": LAYOUT})
 
 
+def upgrade(connection: Connection) -> tuple[int, int]:
+    """Bring a database to this program's schema and planner, while no process works on it; which it had before.
+
+    Raises `NewerError`, and `LookupError` for an empty database.
+    """
+    held = numbers(connection)
+    if held is None:
+        raise LookupError("there is nothing here yet")
+    try:
+        check(connection)
+    except OldSchemaError:
+        migrate(connection)
+    raise_planner(connection)
+    return held.get("schema", 0), held.get("planner", 0)
+
+
 def raise_planner(connection: Connection) -> None:
     """Say that this program plans from now on; what an older one planned is planned again (equal plans cost nothing).
 
-    For the holder of an embedded home. Raises `NewerError` when a newer program has planned here.
+    For the holder of an embedded home, and `upgrade`. Raises `NewerError` when a newer program has planned here.
     """
     held = (numbers(connection) or {}).get("planner", 0)
     if held > PLANNER:
