@@ -18,7 +18,8 @@ local BREAKING = { transient = true, infrastructure = true } -- what counts for 
 local function feed(label, failure)
   local one = breaker.of(label.media, label.lane)
   local before = one.state
-  local permit = leases.of(label.dispatch) == label.asset
+  local permit = before ~= 'closed' -- else nobody has one
+    and leases.of(label.dispatch) == label.asset
     and leases.has_permit(label.dispatch, (leases.place_of(label.dispatch)))
   local moved = false
   if failure == '' then

@@ -80,6 +80,38 @@ end
 -- What pieces keep in Lua while the script runs is written at its end.
 local flushes = {}
 
+-- Where members of sorted sets shall be at the end: set -> member -> its number, or false for out. One command for each
+-- set instead of one for each member; only for sets that the script does not read after it has begun to change them.
+-- A script that takes something out writes at once what needs no room (see `need_room`): it may go on.
+local places, takes_out = {}, false
+local function place(name, member, number)
+  if not number and not takes_out then
+    takes_out = true
+    call('HDEL', root, 'none')
+  end
+  local set = places[name]
+  if not set then
+    set = {}
+    places[name] = set
+  end
+  set[member] = number
+end
+
+flushes[1] = function()
+  for name, set in pairs(places) do
+    local into, out = {}, {}
+    for member, number in pairs(set) do
+      if number then
+        into[#into + 1], into[#into + 2] = number, member
+      else
+        out[#out + 1] = member
+      end
+    end
+    many('ZADD', name, into)
+    many('ZREM', name, out)
+  end
+end
+
 -- The end of every script: `return finish(answer)`.
 local function finish(answer)
   for _, flush in ipairs(flushes) do

@@ -17,7 +17,7 @@ local job_key, body_key, held_key, all_key = key('job'), key('body'), key('body:
 local of_key = key('job:of')
 local known = {} -- id -> entry, or false
 local lists, relisted = {}, {} -- dispatch -> its list, '' for none; and which of them were changed
-local changed, bodies, held_bodies = {}, {}, {}
+local changed, bodies, held_bodies, removed = {}, {}, {}, {}
 
 -- Read many at once.
 function entries.load(ids)
@@ -56,6 +56,12 @@ function entries.change(entry)
 end
 
 flushes[#flushes + 1] = function()
+  local gone = {}
+  for id in pairs(removed) do
+    gone[#gone + 1] = id
+  end
+  many('HDEL', job_key, gone)
+  many('HDEL', body_key, gone)
   local records = {}
   for id, entry in pairs(changed) do
     records[#records + 1] = id
@@ -184,10 +190,10 @@ function entries.add(entry, body)
   known[id] = entry
   bodies[id] = body
   entries.change(entry)
-  call('ZADD', all_key, number, id)
-  call('ZADD', key('job:asset', label.asset), number, id)
-  call('ZADD', key('job:book', label.book), number, id)
-  call('ZADD', by_pair(label), number, id)
+  place(all_key, id, number)
+  place(key('job:asset', label.asset), id, number)
+  place(key('job:book', label.book), id, number)
+  place(by_pair(label), id, number)
   enlist(label.dispatch, id)
 end
 
@@ -195,12 +201,11 @@ end
 function entries.remove(entry)
   local id, label = entry.id, entry.label
   known[id], changed[id], bodies[id], held_bodies[id] = false, nil, nil, nil
-  call('HDEL', job_key, id)
-  call('HDEL', body_key, id)
-  call('ZREM', all_key, id)
-  call('ZREM', key('job:asset', label.asset), id)
-  call('ZREM', key('job:book', label.book), id)
-  call('ZREM', by_pair(label), id)
+  removed[id] = true
+  place(all_key, id, false)
+  place(key('job:asset', label.asset), id, false)
+  place(key('job:book', label.book), id, false)
+  place(by_pair(label), id, false)
   unlist(label.dispatch, id)
   if entry.held then
     call('HDEL', held_key, id)
@@ -212,12 +217,12 @@ end
 function entries.relabel(entry, label, body)
   local id = entry.id
   unlist(entry.label.dispatch, id)
-  call('ZREM', by_pair(entry.label), id)
+  place(by_pair(entry.label), id, false)
   entry.label = label
   bodies[id] = body
   entries.change(entry)
   enlist(label.dispatch, id)
-  call('ZADD', by_pair(label), tick(), id)
+  place(by_pair(label), id, tick())
 end
 
 -- Let a job wait for the end of this entry's claim.

@@ -5,6 +5,13 @@
 -- double could not hold for every era.
 
 local era = {}
+local claims, given = nil, false -- as they are now; whether any were given by this script
+
+flushes[#flushes + 1] = function()
+  if given then
+    call('HSET', root, 'claims', exact(claims))
+  end
+end
 
 do
   local fields = call('HMGET', root, 'era', 'opens_at')
@@ -18,10 +25,12 @@ function era.closed()
 end
 
 function era.claims()
-  return tonumber(call('HGET', root, 'claims') or 0)
+  claims = claims or tonumber(call('HGET', root, 'claims') or 0)
+  return claims
 end
 
 -- A claim number greater than all before it, of earlier eras too. Only with an era.
 function era.next_claim()
-  return era.number .. '-' .. exact(call('HINCRBY', root, 'claims', 1))
+  claims, given = era.claims() + 1, true
+  return era.number .. '-' .. exact(claims)
 end

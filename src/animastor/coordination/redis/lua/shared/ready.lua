@@ -9,19 +9,18 @@
 -- uses: entries
 
 local ready = {}
+local lined = {} -- queues that are in their book's and line's sets, put there or seen to be since the last one went
 
 -- Add a job, behind those of its book (or before them).
 function ready.put(entry, first)
   local label = entry.label
-  local number = tick()
-  call('ZADD', key('ready', label.lane, label.profile), 'NX', number, label.book)
-  call('ZADD', key('ready', label.lane, label.profile, label.book), 'NX', number, label.media)
-  call(
-    'ZADD',
-    key('ready', label.lane, label.profile, label.book, label.media),
-    first and -number or number,
-    entry.id
-  )
+  local number, queue = tick(), key('ready', label.lane, label.profile, label.book, label.media)
+  if not lined[queue] then
+    lined[queue] = true
+    call('ZADD', key('ready', label.lane, label.profile), 'NX', number, label.book)
+    call('ZADD', key('ready', label.lane, label.profile, label.book), 'NX', number, label.media)
+  end
+  call('ZADD', queue, first and -number or number, entry.id)
 end
 
 -- Take a job out.
@@ -32,6 +31,7 @@ function ready.drop(entry)
   if call('EXISTS', queue) == 1 then
     return
   end
+  lined[queue] = nil
   local book = key('ready', label.lane, label.profile, label.book)
   call('ZREM', book, label.media)
   if call('EXISTS', book) == 0 then

@@ -12,6 +12,7 @@
 
 local watch = {}
 local seen_line, timeouts_key = key('seen'), key('timeouts')
+local timed = {} -- time limits that are in their set already
 
 -- A claim was given, or became known again.
 function watch.begin(entry)
@@ -19,28 +20,31 @@ function watch.begin(entry)
   entry.timeout_s = entry.label.timeout
   entry.claimed_at, entry.seen_at, entry.progress_at, entry.progress = now, now, now, 0
   local number = tick()
-  call('ZADD', seen_line, number, entry.id)
-  call('ZADD', timeouts_key, 'NX', number, timeout)
-  call('EXPIRE', timeouts_key, 30 * 86400)
-  call('ZADD', key('begun', timeout), number, entry.id)
-  call('ZADD', key('progressed', timeout), number, entry.id)
+  if not timed[timeout] then
+    timed[timeout] = true
+    call('ZADD', timeouts_key, 'NX', number, timeout)
+    call('EXPIRE', timeouts_key, 30 * 86400)
+  end
+  place(seen_line, entry.id, number)
+  place(key('begun', timeout), entry.id, number)
+  place(key('progressed', timeout), entry.id, number)
 end
 
 -- The claim is over.
 function watch.finish(entry)
   local timeout = exact(entry.timeout_s)
-  call('ZREM', seen_line, entry.id)
-  call('ZREM', key('begun', timeout), entry.id)
-  call('ZREM', key('progressed', timeout), entry.id)
+  place(seen_line, entry.id, false)
+  place(key('begun', timeout), entry.id, false)
+  place(key('progressed', timeout), entry.id, false)
 end
 
 -- A heartbeat of the claim's own worker listed it.
 function watch.listed(entry, progress)
   entry.seen_at = now
-  call('ZADD', seen_line, tick(), entry.id)
+  place(seen_line, entry.id, tick())
   if progress > entry.progress then
     entry.progress, entry.progress_at = progress, now
-    call('ZADD', key('progressed', exact(entry.timeout_s)), tick(), entry.id)
+    place(key('progressed', exact(entry.timeout_s)), entry.id, tick())
   end
   entries.change(entry)
 end
@@ -59,18 +63,22 @@ function watch.present()
   call('HSET', root, 'present_at', exact(now))
 end
 
--- End the claims at the head of a line for as long as `over(entry)`; `give(entry)` ends one.
+-- End the claims at the head of a line for as long as `over(entry)`; `give(entry)` ends one. Those that have ended in
+-- this very script are in their lines still.
 local function heads(line, over, give)
+  local at = 0
   while true do
-    local id = call('ZRANGE', line, 0, 0)[1]
+    local id = call('ZRANGE', line, at, at)[1]
     local entry = id and entries.get(id)
-    if not id or (entry and not over(entry)) then
+    local claimed = entry and entry.state == 'claimed'
+    if not id or (claimed and not over(entry)) then
       return
-    elseif entry then
+    elseif claimed then
       give(entry)
     else
-      call('ZREM', line, id)
+      place(line, id, false)
     end
+    at = at + 1
   end
 end
 
