@@ -24,6 +24,7 @@ from animastor.commands import (
     holding,
     importing,
     inspections,
+    layering,
     making,
     messages,
     regenerating,
@@ -39,6 +40,7 @@ from animastor.commands.holding import Holding
 from animastor.commands.homes import database_error, disk_error, sentence
 from animastor.commands.importing import Importing
 from animastor.commands.inspections import Inspection
+from animastor.commands.layering import Layering
 from animastor.commands.making import Making
 from animastor.commands.messages import Tell
 from animastor.commands.regenerating import Regenerating
@@ -49,7 +51,7 @@ from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavail
 
 Asked: TypeAlias = (
     Making | Importing | Exporting | Examining | Inspection | Holding
-    | Cancelling | Editing | Regenerating | Retrying | Steering
+    | Cancelling | Editing | Layering | Regenerating | Retrying | Steering
 )  # fmt: skip
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
@@ -64,6 +66,7 @@ _NAMES: Mapping[type[Any], str] = {
     Steering: "errand:steer",
     Retrying: "errand:retry",
     Editing: "errand:edit",
+    Layering: "errand:layers",
     **inspections.NAMES,
 }
 _ERRANDS: Mapping[str, Errand] = {
@@ -77,6 +80,7 @@ _ERRANDS: Mapping[str, Errand] = {
     "errand:steer": steered.steer,
     "errand:retry": retrying.retry,
     "errand:edit": editing.edit,
+    "errand:layers": layering.layer,
     **inspections.ERRANDS,
 }
 # Done without a worker: nothing is made by these.

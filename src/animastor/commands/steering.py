@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Start nothing more of a book for now; what runs is finished.")(pause)
     app.command(short_help="Go on with a paused book.")(resume)
     app.command(short_help="Make a book before others, or one scene before all.")(prioritize)
+    app.command(short_help="Show or set which media types of a book are made.")(layers)
     app.command(short_help="Say where the reader is: what lies ahead is made first.")(position)
 
 
@@ -199,6 +200,35 @@ def prioritize(
     if scene is not None:
         _steer(book, request, options, now=scene)
     _steer(book, request, options, priority=priority)
+
+
+def layers(
+    book: BookName = "",
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE, or NAME=default; may be given again. Without it, all are shown."),
+    ] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show which media types of a book are made, their time limits, and the window; or set them.
+
+    Switching a media type off stops what is being made of it; switching it on starts nothing.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.homes import require_home
+        from animastor.commands.layering import Layering, parsed, show
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_told
+
+        if not sets:
+            return await show(settings, book, display)
+        changes = parsed(sets)
+        require_home(settings)
+        return say_told(await perform(settings, Layering(book, changes), display), display)
+
+    run(main, Options(home=home, json=json))
 
 
 def position(

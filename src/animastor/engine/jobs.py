@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from animastor.engine.orders import Orders
-from animastor.engine.ports import Active, JobSource, PlanRow, Storage
+from animastor.engine.ports import Active, BookContext, JobSource, PlanRow, Storage
 from animastor.frozen import quick
+from animastor.media.layers import effective, timeout_s
 from animastor.media.registry import Registry
 from animastor.protocol import AssetId, BookKey, DispatchId, Job, Pair, job_id
 
 REMEMBERED = 20_000
+BOOKS = 1000
 
 
 @quick
@@ -41,6 +43,8 @@ class Jobs:
         self._storage = storage
         self._orders = orders
         self._timeouts = {media.name: media.job_timeout.total_seconds() for media in registry}
+        self._registry = registry
+        self._of_books: OrderedDict[BookKey, tuple[int, Mapping[str, float]]] = OrderedDict()
         self._places: OrderedDict[AssetId, Place] = OrderedDict()
 
     def make(self, place: Place, source: JobSource, dispatch_id: DispatchId, fence: int) -> Job:
@@ -60,18 +64,29 @@ class Jobs:
             input_hash=source.hash,
             params=source.params,
             inputs=source.inputs,
-            timeout_s=self._timeouts[place.media],
+            timeout_s=self._timeouts_of(place.book_key)[place.media],
             profile=source.profile,
             lane=place.lane,
             not_before=source.not_before,
             retry_of=source.retry_of,
         )
 
-    def remember(self, row: PlanRow, book: str) -> Place:
-        """The place of a row that was just read."""
-        place = Place(row.asset, row.book_key, book, row.chapter_id, row.scene_id, row.media, row.lane)
+    def remember(self, row: PlanRow, book: BookContext) -> Place:
+        """The place of a row that was just read, and how long the jobs of its book may be without progress."""
+        known = self._of_books.get(book.book_key)
+        if known is None or known[0] != book.revision:
+            held = effective(self._registry, book.head.layer_config, book.layers)
+            timeouts = {name: timeout_s(held, name, default) for name, default in self._timeouts.items()}
+            self._of_books[book.book_key] = (book.revision, timeouts)
+            while len(self._of_books) > BOOKS:
+                self._of_books.popitem(last=False)
+        place = Place(row.asset, row.book_key, book.book_id, row.chapter_id, row.scene_id, row.media, row.lane)
         self._keep((place,))
         return place
+
+    def _timeouts_of(self, book_key: BookKey) -> Mapping[str, float]:
+        known = self._of_books.get(book_key)
+        return self._timeouts if known is None else known[1]
 
     async def places(self, assets: Collection[AssetId]) -> Mapping[AssetId, Place]:
         """The places of GENERATING assets; those that are not GENERATING any more may be missing."""

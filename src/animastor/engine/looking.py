@@ -163,7 +163,7 @@ class Lookout:
                 continue
             row = by_asset[stored.asset]
             if _may_start(stored):
-                place = self._jobs.remember(row, planned.books[row.book_key].book_id)
+                place = self._jobs.remember(row, planned.books[row.book_key])
                 starts.append(Start(place, row.plan_seq, DispatchId(self._new_dispatch_id()), stored.missing))
             elif stored.reason is not Reason.STALE_PLAN:
                 moved += 1

@@ -20,6 +20,7 @@ from animastor.engine.details import MediaCount, SceneDetail
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State, Wait
 from animastor.frozen import quick
+from animastor.media.layers import Layers, Value
 from animastor.media.types import ContentSettings, Dependency, Facts, Previous, Structure
 from animastor.protocol import (
     Answer,
@@ -434,6 +435,7 @@ class BookContext:
     head: BookHead
     settings: ContentSettings
     disabled: frozenset[str] = frozenset()  # media types switched off (CONTRACT 15)
+    layers: Layers = field(default_factory=dict)  # set for this book; they come before those of its head
 
 
 # --- Storage: plans and dispatches ---
@@ -837,6 +839,15 @@ class Steer:
 
 
 @dataclass(frozen=True, slots=True)
+class LayersSet:
+    """All layers of a book as they hold now, those that are otherwise now, and the requests that may be touched."""
+
+    layers: Layers
+    changed: Layers
+    requests: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Cancelled:
     """Requests that were closed, and those that go on without what was cancelled."""
 
@@ -1049,6 +1060,7 @@ class Storage(Protocol):
     async def books_at_work(self) -> int: ...  # how many have unfinished requests
     async def requests(self, *, open_only: bool = True) -> Sequence[RequestRow]: ...
     async def close_request(self, request_id: int, state: RequestState) -> bool: ...
+    async def set_layers(self, book_key: BookKey, changes: Mapping[str, Value | None]) -> LayersSet: ...
     async def steer(self, of: Steer) -> Sequence[int]: ...  # the requests that changed; they are to be swept
     async def cancel(self, of: Cancel) -> Cancelled: ...  # the tombstone; what rests because of it is swept
     async def sweep_uncovered(self, request_id: int, limit: int) -> Sequence[Ended]: ...  # empty: nothing is left

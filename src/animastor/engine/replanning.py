@@ -14,7 +14,7 @@ from animastor.engine.entering import Entrance
 from animastor.engine.failing import Failing
 from animastor.engine.jobs import Jobs
 from animastor.engine.planning import PlanFault, Planner, wanting_nothing
-from animastor.engine.ports import Coordination, JobStatus, PlanRow, PlanStored, Selection, Storage
+from animastor.engine.ports import BookContext, Coordination, JobStatus, PlanRow, PlanStored, Selection, Storage
 from animastor.engine.reasons import Reason
 from animastor.engine.releasing import Releaser
 from animastor.engine.states import State
@@ -106,7 +106,7 @@ class Replanner:
             else:
                 stored.append(answer)
         running = [one for one in stored if one.state is State.GENERATING and one.reason is not Reason.STALE_PLAN]
-        books = {row.asset: planned.books[row.book_key].book_id for row in rows if row.book_key in planned.books}
+        books = {row.asset: planned.books[row.book_key] for row in rows if row.book_key in planned.books}
         await self._renew_jobs(running, by_asset, books, alive)
         await self._releaser.release(one.ended for one in stored)
         await self._settle_faults(faults)
@@ -120,7 +120,7 @@ class Replanner:
         self,
         running: Sequence[PlanStored],
         rows: Mapping[AssetId, PlanRow],
-        books: Mapping[AssetId, str],
+        books: Mapping[AssetId, BookContext],
         alive: Mapping[JobId, JobStatus],
     ) -> None:
         """Drop the jobs that are no longer wanted, then enter those that are wanted and not in work."""

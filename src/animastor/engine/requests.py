@@ -14,6 +14,7 @@ from animastor.engine.pausing import Pauses
 from animastor.engine.ports import (
     Cancel,
     Cancelled,
+    LayersSet,
     NewRequest,
     RequestProgress,
     RequestRow,
@@ -26,6 +27,7 @@ from animastor.engine.reasons import Reason
 from animastor.engine.replanning import Replanner
 from animastor.engine.states import RequestState
 from animastor.engine.waking import Bell, Changes
+from animastor.media.layers import Value
 from animastor.media.registry import Registry
 from animastor.protocol import BookKey, Clock
 
@@ -164,6 +166,17 @@ class Requests:
         if of.paused:
             await self._pauses.hold_back(await self._pauses.of_book(of.book_key))
         return changed
+
+    async def set_layers(self, book_key: BookKey, changes: Mapping[str, Value | None]) -> tuple[LayersSet, int]:
+        """Set layers of a book: what holds now, and how much that was in work was stopped.
+
+        Switching one off is a cancel: it returns after what was running has been told to stop. Switching one on starts
+        nothing. Raises `media.layers.LayerError`.
+        """
+        answer, stopped = await self._storage.set_layers(book_key, changes), 0
+        for request_id in answer.requests:
+            stopped += await self.sweep(request_id)
+        return answer, stopped
 
     async def force(self, book_key: BookKey, scene_id: str, chapter_id: str, media: str) -> bool:
         """Start one asset anew that is at work: its jobs are dropped, running ones stopped for good; whether it was.

@@ -10,8 +10,9 @@ import orjson
 from sqlalchemy import Connection
 
 from animastor.books.codec import chapter_to_json, head_to_json
-from animastor.books.model import Book, BookHead
+from animastor.books.model import Book
 from animastor.engine.ports import RevisionError, SavedBook
+from animastor.media.layers import WINDOW, effective, switched_off
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings
 from animastor.protocol import BookKey
@@ -33,7 +34,8 @@ _BOOK = Statement(
     "stored_book",
     "What an edit compares with.",
     """
-    SELECT b.book_key, b.revision, b.head_hash, b.head, b.settings, b.disabled, b.source, b.source_key, b.source_sha256
+    SELECT b.book_key, b.revision, b.head_hash, b.head, b.settings, b.disabled, b.layers, b.ahead, b.source,
+        b.source_key, b.source_sha256
     FROM book b WHERE b.workspace = :workspace AND b.book_id = :book_id
     """,
 )
@@ -52,12 +54,13 @@ _WRITE_BOOK = Statement(
     """
     UPDATE book SET title = n.title_, language = n.language_, identifier = n.identifier_, source = n.source_,
         source_key = n.source_key_, source_sha256 = n.sha, kind = n.kind_, head = n.head_, head_hash = n.hash,
-        settings = n.settings_, disabled = n.disabled_, revision = n.revision_
+        settings = n.settings_, disabled = n.disabled_, ahead = n.ahead_, revision = n.revision_
     FROM {new} AS n WHERE book.book_key = n.key
     """,
     new={
         "key": int, "title_": str, "language_": str, "identifier_": str, "source_": str, "source_key_": str,
-        "sha": str, "kind_": str, "head_": str, "hash": str, "settings_": str, "disabled_": str, "revision_": int,
+        "sha": str, "kind_": str, "head_": str, "hash": str, "settings_": str, "disabled_": str, "ahead_": int,
+        "revision_": int,
     },
 )  # fmt: skip
 _COVER = Statement(
@@ -160,11 +163,6 @@ def settings_json(settings: ContentSettings) -> str:
     return orjson.dumps(settings, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def switched_off(head: BookHead, registry: Registry) -> tuple[str, ...]:
-    """The media types that the book's layer config switches off (CONTRACT 15)."""
-    return tuple(name for name in registry.names if head.layer_config.get(f"{name}_enabled") is False)
-
-
 def stored_hashes(connection: Connection, book_id: str) -> frozenset[str]:
     """The content hashes of a book's scenes; none for a book that is not there."""
     rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book_id)
@@ -226,6 +224,8 @@ class _Saving:
         self._settings = kept or settings_json(settings or ContentSettings())
         self._head_hash = content_hash(book.head)
         self._chapter_keys: dict[str, int] = {}
+        set_ = orjson.loads(stored.layers or "{}") if stored is not None else {}
+        self._layers = effective(registry, book.head.layer_config, set_)
 
     def save(self) -> SavedBook:
         """Compare, write, raise."""
@@ -323,7 +323,7 @@ class _Saving:
     def _save_head(self, *, content_changed: bool) -> bool:
         """Write the book's row where it changes; whether its head or settings did."""
         head, stored, source = self._book.head, self._stored, self._source
-        disabled = " ".join(switched_off(head, self._registry))
+        disabled, ahead = " ".join(switched_off(self._layers, self._registry)), int(self._layers[WINDOW])
         head_json = orjson.dumps(head_to_json(head)).decode()
         changed = stored is None or not _equal(stored.head, head_json) or stored.settings != self._settings
         came_from = (source.path, source.key, source.sha256)
@@ -331,7 +331,7 @@ class _Saving:
         if changed or content_changed or not same_source or stored.head_hash != self._head_hash:
             row = (
                 self._key, head.title, head.language, head.identifier, *came_from, self._book.source, head_json,
-                self._head_hash, self._settings, disabled, self._revision(changed or content_changed),
+                self._head_hash, self._settings, disabled, ahead, self._revision(changed or content_changed),
             )  # fmt: skip
             run(self._connection, _WRITE_BOOK, new=[row]).close()
         return changed
@@ -351,7 +351,7 @@ class _Saving:
     def _raise(self, diff: Diff, changed: Collection[int], *, whole: bool) -> None:
         """Raise the plans that the edit may touch; let open requests cover what is theirs now, and nothing else."""
         if whole:
-            off = [name for name in switched_off(self._book.head, self._registry) if name not in self._was_off()]
+            off = [name for name in switched_off(self._layers, self._registry) if name not in self._was_off()]
             touch_book(self._connection, self._key)
             switch_off(self._connection, self._registry, self._key, off)
         if changed:
@@ -361,7 +361,7 @@ class _Saving:
             reopen_requests(self._connection, self._key, min([position for _, position in diff.added] + moved))
         if diff.removed or moved:
             sweep_scopes(self._connection, self._key)
-        if diff.added or diff.removed or moved:
+        if diff.added or diff.removed or moved or self._stored.ahead != self._layers[WINDOW]:
             place_windows(self._connection, self._key)
 
     def _was_off(self) -> list[str]:

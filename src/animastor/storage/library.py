@@ -43,7 +43,7 @@ _CONTEXTS = Statement(
     "book_contexts",
     "What all plans of books read.",
     """
-    SELECT b.book_key, b.book_id, b.revision, b.head, b.settings, b.disabled
+    SELECT b.book_key, b.book_id, b.revision, b.head, b.settings, b.disabled, b.layers
     FROM {books} AS one JOIN book b ON b.book_key = one.book
     """,
     books={"book": int},
@@ -139,6 +139,7 @@ def contexts(connection: Connection, keys: Collection[BookKey]) -> list[BookCont
             head=head_from_json(orjson.loads(row.head)),
             settings=settings_from(row.settings),
             disabled=frozenset(row.disabled.split()),
+            layers=orjson.loads(row.layers) if row.layers else {},
         )
         for row in fetch(connection, _CONTEXTS, books=sorted(keys))
     ]

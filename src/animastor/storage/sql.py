@@ -16,6 +16,7 @@ from animastor.engine import ports
 from animastor.engine.details import MediaCount, SceneDetail
 from animastor.engine.ports import Ended, NewRequest, RequestRow, Scope
 from animastor.engine.states import RequestState, Wait
+from animastor.media.layers import Value
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings
 from animastor.protocol import AssetId, BookKey, Clock, Pair
@@ -39,6 +40,7 @@ from animastor.storage import (
     given,
     inputs,
     journal,
+    layers,
     library,
     numbers,
     parts,
@@ -321,6 +323,10 @@ class SqlStorage(ports.Storage):
     async def close_request(self, request_id: int, state: RequestState) -> bool:
         """End a request; False when it had ended."""
         return await self._db.write(requests.close, request_id, state)
+
+    async def set_layers(self, book_key: BookKey, changes: Mapping[str, Value | None]) -> ports.LayersSet:
+        """Set layers of a book. Raises `media.layers.LayerError` and `LookupError`."""
+        return await self._db.write(layers.set_layers, self._registry, book_key, changes)
 
     async def steer(self, of: ports.Steer) -> Sequence[int]:
         """Steer unfinished requests. Raises `requests.ScopeError`."""
