@@ -84,8 +84,9 @@ async def reading(settings: Settings, *, writable: bool) -> AsyncIterator[Readin
     clock, registry = SystemClock(), installed()
     storage = await storage_of(settings, registry, clock, writable=writable)
     try:
-        # Where shared parts are known, a store that is not there was not mounted: an empty one would hide that.
-        create = writable and not (settings.distributed and await storage.artifacts_after("", 1))
+        # Where parts are known and kept elsewhere, a store that is not there was not mounted: an empty one hides that.
+        elsewhere = settings.distributed or bool(settings.artifacts)
+        create = writable and not (elsewhere and await storage.artifacts_after("", 1))
         yield Reading(settings, storage, artifact_store(settings, create=create), registry, clock)
     finally:
         await storage.close()

@@ -19,6 +19,9 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the program."""
     app.command(short_help="Say what something waits for, or why it failed.")(explain)
     app.command(short_help="Show what happened to a book, and why.")(journal)
+    app.command(short_help="Look whether everything is installed, there and in order; --repair mends.")(doctor)
+    app.command(short_help="Show what uses the space, and what will be collected.")(du)
+    app.command(short_help="Delete finished parts that nothing uses any more.")(gc)
     app.command(short_help="List the takes of a unit; choose, pin or supply one.")(takes)
     app.command(short_help="Delete a book, or a part of it, with all that was made of it.")(delete)
 
@@ -152,4 +155,68 @@ def takes(
 
     if sum(map(bool, (choose, pin, unpin, supply))) > 1:
         raise typer.BadParameter("--choose, --pin, --unpin and --supply exclude one another")
+    run(main, Options(home=home, json=json))
+
+
+def doctor(
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Do what reconciliation does, and give up parts whose bytes are gone or damaged."
+        ),
+    ] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Look whether everything is installed, whether the home can be used, and what in it is not as it should be.
+
+    Without --repair nothing is changed. With it, what is lost is made again by the next make, however much it is.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.doctor import Examining, examine_unheld
+        from animastor.commands.homes import require_home
+        from animastor.commands.performing import ask_holder, perform
+        from animastor.commands.results import say_examined
+
+        require_home(settings)
+        asked = Examining(repair=repair)
+        if repair:
+            return say_examined(await perform(settings, asked, display), display)
+        result = await ask_holder(settings, asked, display)
+        return say_examined(result if result is not None else await examine_unheld(settings, display), display)
+
+    run(main, Options(home=home, json=json))
+
+
+def du(home: Home = None, json: Json = False) -> None:
+    """Show what uses the space, by book, media type and kind, and what will be collected when."""
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.space import show_usage
+
+        return await show_usage(settings, display)
+
+    run(main, Options(home=home, json=json))
+
+
+def gc(
+    now: Annotated[bool, typer.Option("--now", help="Also what has been unused for a short time only.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Delete the bytes of finished parts that nothing has used for a week. `du` shows which.
+
+    Kept takes stay: the last five of each unit and kind, others for 30 days after they were last wanted.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.homes import require_home
+        from animastor.commands.performing import perform
+        from animastor.commands.results import say_told
+        from animastor.commands.space import Collecting
+
+        require_home(settings)
+        return say_told(await perform(settings, Collecting(now=now), display), display)
+
     run(main, Options(home=home, json=json))

@@ -185,28 +185,6 @@ def export(
     run(main, Options(home=home, json=json))
 
 
-@app.command(short_help="Look at the home; with --repair, give up what is lost.")
-def doctor(
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Give up finished parts whose bytes are gone, so that they are made again.")
-    ] = False,
-    home: Home = None,
-    json: Json = False,
-) -> None:
-    """Look whether the home can be used and everything finished is really there."""
-
-    async def main(settings: Settings, display: Display) -> int:
-        from animastor.commands.doctor import Examining
-        from animastor.commands.homes import require_home
-        from animastor.commands.performing import perform
-        from animastor.commands.results import say_examined
-
-        require_home(settings)
-        return say_examined(await perform(settings, Examining(repair=repair), display), display)
-
-    run(main, Options(home=home, json=json))
-
-
 @app.command(short_help="Work for shared stores until told to stop; many may.")
 def serve(
     scheduler: Annotated[

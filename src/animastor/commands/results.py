@@ -70,18 +70,26 @@ def say_imported(result: Mapping[str, Any], display: Display) -> int:
 def say_examined(result: Mapping[str, Any], display: Display) -> int:
     """The end of `doctor`."""
     display.close()
+    repaired, undone = result["repaired"], result["undone"]
+    for one in undone:
+        sentence = f"{one['sentence'][:1].upper()}{one['sentence'][1:]}."
+        display.note(sentence, event="finding", name=one["name"], count=one["count"])
     looked, lost = result["looked"], result["lost"]
+    fields = {name: value for name, value in result.items() if name != "undone"}
     if not lost:
-        display.note(f"All {looked} finished parts are there and whole.", event="done", exit_code=0, **result)
+        told = f"All {looked} finished parts are there and whole."
+        if undone and not repaired:
+            told = f"{told} What is undone is put right by the next command that works on the home."
+        display.note(told, event="done", exit_code=0, **fields)
         return Exit.OK
-    what = f"{lost} of {looked} finished parts are lost or damaged"
-    if result["repaired"]:
-        display.note(
-            f"{what}; they are given up, and `animastor make` makes them again.", event="done", exit_code=0, **result
-        )
+    what = f"{lost} of {looked} finished parts {'is' if lost == 1 else 'are'} lost or damaged"
+    if repaired:
+        told = f"{what}; they are given up, and `animastor make` makes them again."
+        display.note(told, event="done", exit_code=0, **fields)
         return Exit.OK
+    how = "more than is given up without asking: put" if result["asks"] else "put"
     display.note(
-        f"{what}: put the files back, or run `animastor doctor --repair`.", event="failures", exit_code=1, **result
+        f"{what}: {how} the files back, or run `animastor doctor --repair`.", event="failures", exit_code=1, **fields
     )
     return Exit.FAILURES
 

@@ -18,14 +18,18 @@ class Collector:
         self._batch = batch
         self._deleted: frozenset[str] = frozenset()  # in the round before
 
-    async def collect_all(self) -> int:
-        """Delete the bytes of everything that may be collected now; how many. Their rows go with later rounds."""
-        gone = 0
-        while marked := [one for one in await self._storage.collectable(self._batch) if one[0] not in self._deleted]:
+    async def collect_all(self, *, at_once: bool = False) -> int:
+        """Delete the bytes of everything that may be collected now; how many. Their rows go with later rounds.
+
+        `at_once`: of whatever nothing uses, however short the time.
+        """
+        gone, after = 0, ""
+        while marked := await self._storage.collectable(self._batch, after=after, at_once=at_once):
             for checksum, suffix in marked:
                 await self._artifacts.delete(checksum, suffix)
+            after = marked[-1][0]
+            gone += sum(checksum not in self._deleted for checksum, _ in marked)
             self._deleted |= {checksum for checksum, _ in marked}
-            gone += len(marked)
         return gone
 
     async def collect(self) -> int:

@@ -113,6 +113,7 @@ class Engine:
         self.scheduler = scheduler(world, core, repairs)
         self.keeper = keeper(world, core, repairs)
         self.takes = takes(world, core)
+        self.collector = repairs.collector
         self.deletion = deletion(world, core, self.requests, repairs.collector)
         self.reconciliation = reconciliation(world, core, repairs, self.requests, self.deletion)
         if world.config.schedules:

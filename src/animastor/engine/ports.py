@@ -945,6 +945,27 @@ class AssetStanding:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Artifacts of a book, media type and kind: those that plans want, or takes that are kept."""
+
+    book_id: str
+    media: str
+    kind: str
+    wanted: bool
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """An artifact that nothing uses, and from when on it may be collected."""
+
+    checksum: str
+    bytes: int
+    due_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class SceneExport:
     """A scene in reading order with what an export needs: per media type the artifact and facts, current or not."""
 
@@ -1026,6 +1047,7 @@ class Storage(Protocol):
     async def set_waits(self, assets: Sequence[AssetId], wait: Wait, reason: str) -> None: ...
     async def clear_no_worker(self, profiles: Collection[str]) -> int: ...
     async def recheck_waits(self, after: int) -> tuple[int, int | None]: ...  # how many were wrong; where to go on
+    async def drifted_waits(self, after: int) -> tuple[int, int | None]: ...  # the same, looked for only
     async def wake_later(self) -> float | None: ...  # clears back-off bits that are due; when the next one comes
 
     # results and ends ---------------------------------------------------------------------------------------------
@@ -1085,7 +1107,12 @@ class Storage(Protocol):
         self, after: str, limit: int
     ) -> Sequence[tuple[str, str, int]]: ...  # checksum, suffix, size
     async def bytes_missing(self, checksums: Collection[str]) -> int: ...  # READY that used them → DIRTY/PENDING
-    async def collectable(self, limit: int) -> Sequence[tuple[str, str]]: ...  # marked for collecting by this call
+    async def usage(self) -> Sequence[Usage]: ...
+    async def artifact_total(self) -> tuple[int, int]: ...  # how many, and their bytes
+    async def unused(self) -> Sequence[Unused]: ...
+    async def collectable(
+        self, limit: int, *, after: str = "", at_once: bool = False
+    ) -> Sequence[tuple[str, str]]: ...  # marked for collecting by this call
     async def collected(self, checksums: Collection[str]) -> None: ...
     async def raise_era(self) -> int: ...
     async def untouched(self) -> bool: ...  # no dispatch ever began

@@ -62,6 +62,7 @@ _MARKED = Statement(
     "marked", "Everything that is marked.",
     """
     SELECT f.checksum, f.suffix FROM artifact f WHERE f.collecting = 1 AND f.unused_since IS NOT NULL
+      AND f.checksum > :after
     ORDER BY f.checksum LIMIT :limit
     """,
 )  # fmt: skip
@@ -151,10 +152,10 @@ def hold_collecting(connection: Connection, seconds: float) -> None:
     run(connection, _HOLD, seconds=seconds).close()
 
 
-def mark(connection: Connection, limit: int, kept_s: float = KEPT_S) -> list[tuple[str, str]]:
-    """Mark up to `limit` artifacts that have been unused for `kept_s`; everything that is marked now."""
+def mark(connection: Connection, limit: int, kept_s: float = KEPT_S, after: str = "") -> list[tuple[str, str]]:
+    """Mark up to `limit` artifacts that have been unused for `kept_s`; up to `limit` that are marked, by checksum."""
     run(connection, _MARK, limit=limit, kept=kept_s).close()
-    return [(row.checksum, row.suffix) for row in fetch(connection, _MARKED, limit=limit)]
+    return [(row.checksum, row.suffix) for row in fetch(connection, _MARKED, limit=limit, after=after)]
 
 
 def used(connection: Connection, checksums: Collection[str]) -> dict[str, bool]:

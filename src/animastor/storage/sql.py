@@ -54,6 +54,7 @@ from animastor.storage import (
     sweeping,
     takes,
     touched,
+    usage,
     versions,
     waits,
 )
@@ -419,19 +420,43 @@ class SqlStorage(ports.Storage):
         held = await self._db.read(artifacts.holders, checksums)
         return await self._db.write(artifacts.bytes_missing, self._registry, checksums, held)
 
-    async def collectable(self, limit: int) -> Sequence[tuple[str, str]]:
-        """Artifacts that nobody has used for long enough, marked now: delete their bytes, then say `collected`."""
-        marked = await self._db.write(artifacts.mark, limit, self._kept_s)
-        used = await self._db.read(artifacts.used, [checksum for checksum, _ in marked]) if marked else {}
-        if used:
-            await self._db.write(artifacts.unmark, used)
-        return [one for one in marked if one[0] not in used]
+    async def usage(self) -> Sequence[ports.Usage]:
+        """What the artifacts are of, by book, media type and kind."""
+        return await self._db.read(usage.usage)
+
+    async def artifact_total(self) -> tuple[int, int]:
+        """How many artifacts there are, and their bytes."""
+        return await self._db.read(usage.total)
+
+    async def unused(self) -> Sequence[ports.Unused]:
+        """What nothing uses, and from when on it may be collected."""
+        return await self._db.read(usage.unused, self._kept_s)
+
+    async def collectable(self, limit: int, *, after: str = "", at_once: bool = False) -> Sequence[tuple[str, str]]:
+        """Artifacts that nobody has used for long enough, marked now: delete their bytes, then say `collected`.
+
+        By checksum, behind `after`; empty when there are no more. `at_once`: whatever nothing uses, however short the
+        time.
+        """
+        while marked := await self._db.write(artifacts.mark, limit, 0.0 if at_once else self._kept_s, after):
+            used = await self._db.read(artifacts.used, [checksum for checksum, _ in marked])
+            if used:
+                await self._db.write(artifacts.unmark, used)
+            if free := [one for one in marked if one[0] not in used]:
+                return free
+            after = marked[-1][0]
+        return []
 
     async def collected(self, checksums: Collection[str]) -> None:
         """The bytes of marked artifacts are deleted."""
         if checksums:
             held = await self._db.read(artifacts.holders, checksums)
             await self._db.write(artifacts.collected, checksums, held)
+
+    async def drifted_waits(self, after: int) -> tuple[int, int | None]:
+        """How many wait bits behind an asset's id are wrong, and the id to go on behind (None: all seen)."""
+        until, drifted = await self._db.read(drift.look, self._registry, after)
+        return len(drifted), until
 
     async def recheck_waits(self, after: int) -> tuple[int, int | None]:
         """Look at wait bits behind an asset's id: how many were wrong, and the id to go on behind (None: all seen)."""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from animastor.media import ffmpeg
 from animastor.protocol import MERGE, Clock, FailureType, Job
+from animastor.workers import font_files
 from animastor.workers.backend import BackendError
 
 CHECK_S = 5.0  # a health check older than this is made again; a claim waits no longer than that, so it is ≤ 10 s old
@@ -91,7 +92,7 @@ def cpu_backends(*, piper: str = "piper", piper_voices: Path | None = None) -> t
         CpuBackend(MERGE, {"audio": "animastor.workers.mix:mix", "video": "animastor.workers.splice:splice"}, _ffmpeg),
         CpuBackend("hibari", {"audio": SPEECH}, lambda: _package("hibari", "assets", "the English voice")),
         CpuBackend("espeak", {"audio": SPEECH}, lambda: _package("espeakng_loader", "espeak-ng-data", "eSpeak NG")),
-        CpuBackend("storyboard", {"image": "animastor.workers.storyboard:picture"}, lambda: None),
+        CpuBackend("storyboard", {"image": "animastor.workers.storyboard:picture"}, font_files.complaint),
         CpuBackend("motion", {"video": "animastor.workers.motion:shot"}, _ffmpeg),
     ]
     if piper_voices is not None:

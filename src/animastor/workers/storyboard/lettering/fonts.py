@@ -9,18 +9,13 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from PIL import ImageFont
 
+from animastor.workers.font_files import font_paths
 from animastor.workers.storyboard.lettering.coverage import Coverage, coverage_of
 
-_FILES = (
-    ("fontpkg_noto_serif", "files/NotoSerif[wdth,wght].ttf"),
-    ("fontpkg_noto_sans_arabic", "files/NotoSansArabic[wdth,wght].ttf"),
-    ("noto_cjk_sans_jp_regular", "NotoSansCJKjp-Regular.otf"),
-)
 _WEIGHT = {False: 500, True: 760}
 _RTL = frozenset(("R", "AL"))
 
@@ -36,13 +31,7 @@ class Run:
 
 @lru_cache(maxsize=1)
 def _paths() -> tuple[Path, ...]:
-    found = []
-    for package, name in _FILES:
-        spec = find_spec(package)
-        if spec is None or spec.origin is None:
-            raise FileNotFoundError(f"the font package {package} is not installed; install Animastor's requirements")
-        found.append(Path(spec.origin).parent / name)
-    return tuple(found)
+    return font_paths()
 
 
 @lru_cache(maxsize=64)

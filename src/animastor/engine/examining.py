@@ -1,0 +1,121 @@
+"""What reconciliation would repair now, looked for without repairing it (CONTRACT 11): what `doctor` tells.
+
+Everything here only reads. Missing and damaged bytes are looked for in the artifact store itself, all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Storage
+from animastor.engine.presence import LARGEST_SHARE, MOST_MISSING
+from animastor.engine.reasons import Reason
+from animastor.engine.replaying import Replayed, replay
+from animastor.engine.states import State
+
+PAGE = 500
+JOURNAL_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be, or is still to be done: a stable name, how many, and one sentence."""
+
+    name: str
+    count: int
+    sentence: str
+
+
+@dataclass(slots=True)
+class Artifacts:
+    """A look at all artifacts: (checksum, suffix) of those that are gone, and of those with other bytes."""
+
+    looked: int = 0
+    missing: list[tuple[str, str]] = field(default_factory=list)
+    damaged: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def lost(self) -> list[str]:
+        """The checksums of both."""
+        return [checksum for checksum, _ in (*self.missing, *self.damaged)]
+
+    @property
+    def too_many(self) -> bool:
+        """Whether reconciliation would ask instead of giving them up by itself."""
+        return len(self.missing) > min(MOST_MISSING, max(1, LARGEST_SHARE * self.looked))
+
+
+async def look_at_artifacts(
+    storage: Storage, artifacts: ArtifactStore, tell: Callable[[int], None] = lambda looked: None
+) -> Artifacts:
+    """Read every artifact. Raises `ArtifactStoreUnavailableError`; `tell` is told how many were read so far."""
+    if await artifacts.check() is Reason.ARTIFACT_STORE_UNAVAILABLE:
+        raise ArtifactStoreUnavailableError(
+            f"the artifact store {artifacts.where} cannot be read (is the disk mounted?): nothing was changed"
+        )
+    found, after = Artifacts(), ""
+    while rows := await storage.artifacts_after(after, PAGE):
+        after = rows[-1][0]
+        here = [(checksum, suffix) for checksum, suffix, _ in rows]
+        gone = set(await artifacts.missing(here))
+        found.missing += [one for one in here if one in gone]
+        for checksum, suffix in (one for one in here if one not in gone):
+            if not await artifacts.whole(checksum, suffix):
+                found.damaged.append((checksum, suffix))
+        found.looked += len(rows)
+        tell(found.looked)
+    return found
+
+
+async def findings(storage: Storage, *, worked_on: bool) -> Sequence[Finding]:
+    """What the database says is still to be done. While somebody works on it, attempts in work are no finding."""
+    standings = await storage.asset_standings()
+    running = 0 if worked_on else sum(one.state is State.GENERATING for one in standings)
+    counted = (
+        ("interrupted", running, "{n} attempts were interrupted: they are rolled back, nothing is counted"),
+        ("preparing", len(await storage.preparing()), "{n} requests are entered only in part: the rest follows"),
+        ("sweeping", len(await storage.uncovered()), "{n} cancels were interrupted: they go on"),
+        ("deletions", len(await storage.deletions()), "{n} deletions were interrupted: they go on"),
+        ("unreleased", len(await storage.unreleased(PAGE)), "{n} ended attempts are still to be released"),
+        ("wait_drift", await _drifted(storage), "{n} assets wait for nothing: they are planned again"),
+        ("journal", await _differing(storage), "{n} assets are not as the journal tells: please report this"),
+    )
+    return [Finding(name, count, _singular(told, count)) for name, count, told in counted if count]
+
+
+def _singular(told: str, count: int) -> str:
+    """A sentence for one, where there is one."""
+    if count != 1:
+        return told.replace("{n}", str(count))
+    for many, one in (
+        ("attempts were", "attempt was"), ("they are rolled", "it is rolled"), ("requests are", "request is"),
+        ("cancels were", "cancel was"), ("they go on", "it goes on"), ("deletions were", "deletion was"),
+        ("attempts are", "attempt is"), ("assets wait", "asset waits"), ("they are planned", "it is planned"),
+        ("assets are", "asset is"),
+    ):  # fmt: skip
+        told = told.replace(many, one)
+    return told.replace("{n}", "1")
+
+
+async def _drifted(storage: Storage) -> int:
+    count, after = 0, 0
+    while True:
+        found, behind = await storage.drifted_waits(after)
+        count += found
+        if behind is None:
+            return count
+        after = behind
+
+
+async def _differing(storage: Storage) -> int:
+    """Where the journal and the tables differ; once more if somebody may just have written."""
+    count = 0
+    for _ in range(2):
+        replayed = Replayed()
+        while page := await storage.journal(after=replayed.last_row, limit=JOURNAL_PAGE):
+            replay(page, replayed)
+        count = len(replayed.faults) + len(replayed.differences(await storage.asset_standings()))
+        if not count:
+            break
+    return count
