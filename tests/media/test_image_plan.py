@@ -190,7 +190,7 @@ def test_size_take_and_profile_are_part_of_the_picture() -> None:
     base = wanted(SCENE)
     others = [
         wanted(SCENE, width=1920, height=1080),
-        wanted(SCENE, profiles={"picture": Profile("storyboard", 2)}),
+        wanted(SCENE, profiles={"picture": Profile("storyboard", 3)}),
         replace(base, takes={u.unit_id: 1 for u in SCENE.units}),
     ]
     seen = [set(hashes(plan).values()) for plan in (base, *others)]

@@ -18,7 +18,7 @@ from animastor.media.hashing import FORMAT, digest, seed_of
 from animastor.media.types import Facts, MadePart, MediaType, PartPlan, PlanInput, Planned, Profile, Structure
 
 KIND = "picture"
-DEFAULT_PROFILE = Profile("storyboard", 1)
+DEFAULT_PROFILE = Profile("storyboard", 2)
 _NOWHERE = Location(id="")
 
 

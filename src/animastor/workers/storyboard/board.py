@@ -12,7 +12,7 @@ from typing import Any
 from animastor.workers.storyboard import lexicon
 from animastor.workers.storyboard.figures.pose import Pose
 from animastor.workers.storyboard.figures.traits import Traits, traits_of
-from animastor.workers.storyboard.light import Light, light_of
+from animastor.workers.storyboard.light import FOGS, Fog, Light, light_of
 from animastor.workers.storyboard.words import words_of
 
 
@@ -60,7 +60,7 @@ def board_of(structure: Mapping[str, Any]) -> Board:
         size=(int(structure["size"][0]), int(structure["size"][1])),
         seed=int(structure["seed"]),
         setting=setting,
-        light=_light(structure["environment"], environment, wish, described),
+        light=_light(structure["environment"], environment, wish, described, str(structure.get("text", ""))),
         shot=str(structure["shot"]),
         actors=tuple(_actor(person, wish, str(structure.get("text", "")), len(people) == 1) for person in people),
         things=tuple(things_in(wish)),
@@ -141,14 +141,43 @@ def _setting(place: Mapping[str, Any], wish: str, described: str) -> str:
     return max(scores, key=lambda meaning: scores[meaning])
 
 
-def _light(given: Mapping[str, Any], environment: str, wish: str, described: str) -> Light:
+def _light(given: Mapping[str, Any], environment: str, wish: str, described: str, text: str) -> Light:
     def field(*names: str) -> str:
         return " ".join(_flat(given.get(name)) for name in names)
 
     time = first_meaning("TIMES", field("time", "time_of_day"), environment, wish, described) or "day"
     weather = first_meaning("WEATHERS", field("weather"), environment, wish, described) or "clear"
     mood = first_meaning("MOODS", field("mood"), environment, wish) or "calm"
-    return light_of(time, weather, mood)
+    if weather == "clear" and first_meaning("WEATHERS", wish) in FOGS:
+        weather = first_meaning("WEATHERS", wish)  # under a clear sky, what the picture itself says of fog counts
+    texts = (wish, field("weather"), environment, text, described)
+    return light_of(time, weather, mood, fog_told(weather, *texts) if weather in FOGS else None)
+
+
+def fog_told(weather: str, *texts: str) -> Fog:
+    """How dense fog or mist is: as the words beside the fog's own word say.
+
+    The first text that says anything decides, but that fog breaks up counts wherever it stands.
+    """
+    plain = FOGS[weather]
+    densities = {
+        "dense": Fog(min(1.0, plain + 0.22)),
+        "thin": Fog(plain * 0.7),
+        "torn": Fog(max(0.6, plain * 0.9), torn=True),
+    }
+    told = [meaning for text in texts for meaning in _beside_fog(text)]
+    return densities["torn" if "torn" in told else told[0]] if told else Fog(plain)
+
+
+def _beside_fog(text: str) -> list[str]:
+    """What a text says of fog: the densities among the three words before and the two after a word of fog."""
+    by_word, as_text = _table("DENSITIES")
+    fogs, _ = _table("WEATHERS")
+    words, found = words_of(text), [kind for word, kind in as_text if word in text]
+    for at, word in enumerate(words):
+        if set(fogs.get(word, ())) & set(FOGS):
+            found += [meaning for near in words[max(0, at - 3) : at + 3] for meaning in by_word.get(near, ())]
+    return found
 
 
 def _actor(person: Mapping[str, Any], wish: str, text: str, alone: bool) -> Actor:

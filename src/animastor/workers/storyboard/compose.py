@@ -19,7 +19,7 @@ from animastor.workers.storyboard.scenery.rooms import indoors
 from animastor.workers.storyboard.sky import Scene
 from animastor.workers.storyboard.staging import Framing, Stage, framing_of, place, view_of
 from animastor.workers.storyboard.still import draw_detail
-from animastor.workers.storyboard.weather import paint_air
+from animastor.workers.storyboard.weather import paint_air, roll_in
 
 
 def paint(board: Board) -> Image.Image:
@@ -75,7 +75,8 @@ def _fill(board: Board, stage: Stage, framing: Framing, scene: Scene, setting: S
     chance = Random(board.seed)
     setting.back(scene)
     _use_front_view(scene, stage, framing, board)
-    weather = replace(scene.light, weather="clear", fog=0.0) if board.inside else scene.light
+    weather = replace(scene.light, weather="clear", fog=0.0, bank=0.0) if board.inside else scene.light
+    roll_in(scene.canvas, weather, chance, scene.horizon, scene.ground)
     paint_air(scene.canvas, weather, chance, before=False)
     if framing.head == 0.0 and not board.actors:
         draw_detail(board, stage, scene)

@@ -56,6 +56,11 @@ WEATHERS: dict[str, str] = {
     "cloudy": "cloudy clouds overcast cloud wolken nuages nubes облака тучи غيوم 雲 曇 云",
     "clear": "clear sunny bright cloudless fine starry ясно صاف 晴",
 }  # fmt: skip
+DENSITIES: dict[str, str] = {  # what words beside a word of fog or mist say of it
+    "dense": "thick dense heavy solid impenetrable blinding nothing dicht dichter épais espesa густой كثيف 濃い 浓",
+    "thin": "thin thins light faint slight fine soft wisp wisps scarf veil leicht légère ligera лёгкий лёгкая 薄い 薄",
+    "torn": "torn tears tearing breaks breaking broken lifting lifts apart parting parts opening shreds ragged holes patches patchy",
+}
 MOODS: dict[str, str] = {
     "warm": "warm cosy cozy homely tender gentle loving snug firelight candlelight",
     "hopeful": "hopeful joyful happy merry bright cheerful triumphant glad relief festive",

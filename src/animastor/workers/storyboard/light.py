@@ -6,13 +6,23 @@ depth (0 at hand, 1 at the horizon).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from animastor.workers.storyboard.colour import RGB, darker, greyer, lighter, mix, rgb, times
 
 TIMES = ("dawn", "day", "golden", "dusk", "night")
 WEATHERS = ("clear", "cloudy", "rain", "storm", "snow", "fog", "mist", "wind")
+FOGS = {"fog": 0.78, "mist": 0.45}  # how dense each is when nothing more is said
 MOODS = ("calm", "warm", "hopeful", "gloomy", "tense", "magic")
+
+
+@dataclass(frozen=True, slots=True)
+class Fog:
+    """How dense fog is, 0..1, and whether it is breaking up."""
+
+    density: float
+    torn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,9 @@ class Light:
     stars: float  # how many there are, 0..1
     lamps: bool  # are lamps and windows lit?
     shade: float  # darkness of the vignette and of shadows, 0..1
-    fog: float = 0.0  # thickness of fog that lies in front of things, 0..1
+    fog: float = 0.0  # thickness of the drifts that lie in front of things, 0..1
+    bank: float = 0.0  # how dense a bank of fog hides what is far: 1 leaves only what is at hand
+    torn: bool = False  # the bank is breaking up: it has holes
 
     @property
     def dark(self) -> bool:
@@ -41,8 +53,13 @@ class Light:
 
     def seen(self, colour: RGB, depth: float = 0.0) -> RGB:
         """How a thing of this colour looks at this depth."""
-        share = min(0.97, self.thickness * max(0.0, depth) ** 0.85)
-        return mix(times(colour, self.tint), self.haze, share)
+        return mix(times(colour, self.tint), self.haze, self.hidden(depth))
+
+    def hidden(self, depth: float) -> float:
+        """The share of a thing at this depth that haze or fog takes away; fog takes it by the law of extinction."""
+        far = max(0.0, depth)
+        swallowed = 1.0 - math.exp(-3.2 * math.pow(self.bank, 1.4) * far)
+        return min(0.97, max(self.thickness * math.pow(far, 0.85), swallowed))
 
     def figure(self, colour: RGB) -> RGB:
         """How a thing looks that the eye is meant to find: lit a little better than what is around it."""
@@ -77,10 +94,15 @@ _BY_TIME = {
 }  # fmt: skip
 
 
-def light_of(time: str, weather: str = "clear", mood: str = "calm") -> Light:
-    """The light of a time of day, changed by weather and then by mood. Unknown words change nothing."""
-    base = _BY_TIME.get(time, _BY_TIME["day"])
-    return _MOODS.get(mood, _same)(_WEATHERS.get(weather, _same)(base))
+def light_of(time: str, weather: str = "clear", mood: str = "calm", fog: Fog | None = None) -> Light:
+    """The light of a time of day, changed by weather and then by mood. Unknown words change nothing.
+
+    `fog` says how dense fog or mist is; by default as the word alone means it.
+    """
+    light = _WEATHERS.get(weather, _same)(_BY_TIME.get(time, _BY_TIME["day"]))
+    if weather in FOGS:
+        light = _banked(light, fog or Fog(FOGS[weather]))
+    return _MOODS.get(mood, _same)(light)
 
 
 def _same(light: Light) -> Light:
@@ -129,17 +151,25 @@ def _snow(light: Light) -> Light:
 
 
 def _fog(light: Light) -> Light:
-    """Fog hides the sky and pales what is far; the disc shows through it."""
-    grey = mix(lighter(greyer(light.haze, 0.35), 0.10 if light.dark else 0.35), light.sky[2], 0.2)
-    sky = tuple(mix(colour, grey, share) for colour, share in zip(light.sky, (0.45, 0.7, 0.9), strict=True))
-    return replace(
-        light, weather="fog", sky=sky, haze=grey, thickness=0.97, stars=light.stars * 0.08, fog=0.45,  # type: ignore[arg-type]
-    )  # fmt: skip
+    """Fog has a pale grey of its own, in which something of the sky's colour is left."""
+    grey = mix(lighter(greyer(light.haze, 0.45), 0.20 if light.dark else 0.42), light.sky[2], 0.15)
+    return replace(light, weather="fog", haze=grey, thickness=0.97)
 
 
 def _mist(light: Light) -> Light:
     """Thin mist: it softens what is far and lies low, and lets the colours of the sky through."""
-    return replace(light, weather="mist", thickness=min(0.90, light.thickness + 0.08), fog=0.24)
+    pale = lighter(greyer(light.haze, 0.20), 0.12 if light.dark else 0.30)
+    return replace(light, weather="mist", haze=pale, thickness=min(0.90, light.thickness + 0.08))
+
+
+def _banked(light: Light, fog: Fog) -> Light:
+    """The light in a bank of fog: no star, the less of the sky's colours the denser it is."""
+    dense = fog.density
+    shares = (0.85 * dense, 0.95 * dense, min(1.0, 0.5 + 0.5 * dense))
+    sky = tuple(mix(colour, light.haze, share) for colour, share in zip(light.sky, shares, strict=True))
+    return replace(
+        light, sky=sky, stars=0.0, fog=0.12 + 0.42 * dense, bank=dense, torn=fog.torn,  # type: ignore[arg-type]
+    )  # fmt: skip
 
 
 def _wind(light: Light) -> Light:
@@ -179,7 +209,8 @@ def _tense(light: Light) -> Light:
 
 def _magic(light: Light) -> Light:
     sky = (mix(light.sky[0], rgb("#3b2a7a"), 0.4), mix(light.sky[1], rgb("#8a5fc0"), 0.35), light.sky[2])
-    return replace(light, mood="magic", sky=sky, key=mix(light.key, rgb("#b8f0ff"), 0.4), stars=max(light.stars, 0.25))
+    stars = 0.0 if light.bank else max(light.stars, 0.25)
+    return replace(light, mood="magic", sky=sky, key=mix(light.key, rgb("#b8f0ff"), 0.4), stars=stars)
 
 
 _MOODS = {

@@ -49,10 +49,14 @@ class Scene:
         colour: RGB = (255, 190, 110),
         strength: float = 1.0,
         near: bool = False,
+        depth: float = 0.0,
     ) -> None:
-        """Light a lamp at a point of the scene."""
+        """Light a lamp at a point of the scene. Fog takes strength from it by its `depth`, and widens its halo."""
         px, py = self.canvas.pixel(x, y)
         unit, zoom = self.canvas.unit, self.canvas.view.zoom
+        if self.light.bank:
+            strength *= 1 - self.light.hidden(depth)
+            radius *= 1 + 0.5 * self.light.bank * min(1.0, 6 * depth)
         self.glows.append(Glow((px / unit, py / unit), radius * zoom, colour, strength / zoom**0.8, near))
 
 
@@ -106,15 +110,16 @@ def _disc(scene: Scene, x: float, y: float) -> None:
     canvas, light, zoom = scene.canvas, scene.light, scene.canvas.view.zoom
     size = (0.052 if light.disc == "sun" else 0.045) / math.sqrt(zoom)
     colour = lighter(light.key, 0.35)
-    if light.weather == "fog":
-        colour = mix(colour, light.haze, 0.35)
+    if light.bank:
+        colour = mix(colour, light.haze, 0.75 * light.bank)
     canvas.oval(x, y, size, size, colour)
-    if light.disc == "moon" and light.weather != "fog":
+    if light.disc == "moon" and light.bank < 0.5:
         for dx, dy, r in ((-0.30, -0.15, 0.20), (0.25, 0.30, 0.15), (0.12, -0.38, 0.11), (-0.2, 0.42, 0.1)):
             canvas.oval(x + dx * size, y + dy * size, r * size, r * size, darker(colour, 0.13))
     low = light.time in ("dawn", "dusk", "golden")
-    scene.shine(x, y, 0.75 if low else 0.42, light.key, 0.75 if low else 0.5)
-    scene.shine(x, y, 0.16, lighter(light.key, 0.4), 0.6)
+    through = 1 - 0.6 * light.bank
+    scene.shine(x, y, 0.75 if low else 0.42, light.key, (0.75 if low else 0.5) * through)
+    scene.shine(x, y, 0.16, lighter(light.key, 0.4), 0.6 * through)
 
 
 def _stars(scene: Scene) -> None:

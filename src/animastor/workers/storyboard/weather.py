@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-from PIL import Image
+import numpy.typing as npt
+from PIL import Image, ImageFilter
 
 from animastor.workers.storyboard.canvas import Canvas
 from animastor.workers.storyboard.colour import lighter, rgb, veiled
@@ -22,6 +23,38 @@ def paint_air(canvas: Canvas, light: Light, rng: Random, before: bool) -> None:
         _snow(canvas, rng, 60 if before else 150, 1.9 if before else 1.0)
     elif light.weather == "wind" and not before:
         _gusts(canvas, light, rng)
+
+
+def roll_in(canvas: Canvas, light: Light, rng: Random, horizon: float, ground: float) -> None:
+    """A bank of fog before the setting and behind the figures: it blurs and pales, most at the horizon.
+
+    Fog that is breaking up has holes. `horizon` and `ground` are y of the picture, in units.
+    """
+    if not light.bank:
+        return
+    rows = np.linspace(0, canvas.height, 54, dtype=np.float32)
+    lying = 0.12 + 0.60 * light.bank  # thin mist lies low, dense fog reaches up into the sky
+    above = lying + (1 - lying) * np.clip(rows / max(0.05, horizon), 0, 1) ** 1.5
+    below = 1 - np.clip((rows - horizon) / max(0.05, ground - horizon), 0, 1) * 0.72
+    thick = np.where(rows < horizon, above, below)[:, None] * _billows(rng, light.torn)
+    opacity = np.clip(thick * (0.22 + 0.76 * light.bank), 0, 0.97)
+    size = (max(8, canvas.image.width // 4), max(8, canvas.image.height // 4))
+    blurred = canvas.image.resize(size, Image.Resampling.BOX).filter(
+        ImageFilter.GaussianBlur(0.012 * light.bank * canvas.unit / 4)
+    )
+    share = Image.fromarray((opacity * 255).astype(np.uint8)).resize(size, Image.Resampling.BILINEAR)
+    blurred.paste(light.haze, (0, 0), share.point(lambda v: v * 0.68))
+    whole = canvas.image.size
+    soft = share.point(lambda v: min(255, v * 1.5)).resize(whole, Image.Resampling.BILINEAR)
+    canvas.image.paste(blurred.resize(whole, Image.Resampling.BICUBIC), (0, 0), soft)
+
+
+def _billows(rng: Random, torn: bool) -> npt.NDArray[np.float32]:
+    """How fog varies over the picture, 54 x 96: hardly, or from nothing to all where it is breaking up."""
+    noise = np.asarray([[rng.random() for _ in range(8)] for _ in range(6)], dtype=np.float32)
+    smooth = np.asarray(Image.fromarray(noise).resize((96, 54), Image.Resampling.BICUBIC), dtype=np.float32)
+    varied = np.clip((smooth - 0.40) * 4.0, 0.0, 1.35) if torn else 0.82 + 0.30 * np.clip(smooth, 0, 1)
+    return np.asarray(varied, dtype=np.float32)
 
 
 def drifts(canvas: Canvas, light: Light, rng: Random, opacity: float, middle: float) -> None:

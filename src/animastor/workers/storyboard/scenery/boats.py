@@ -74,8 +74,8 @@ def fishing_boat(scene: Scene, x: float, line: float, length: float, depth: floa
     canvas.box(x + length * 0.12, line - length * 0.37, x + length * 0.18, line - length * 0.29, glass)
     canvas.box(x + length * 0.21, line - length * 0.37, x + length * 0.27, line - length * 0.29, glass)
     if light.lamps:
-        scene.shine(x - length * 0.06, line - length * 0.98, length * 0.35, strength=0.7)
-        scene.shine(x + length * 0.2, line - length * 0.33, length * 0.3, strength=0.5)
+        scene.shine(x - length * 0.06, line - length * 0.98, length * 0.35, strength=0.7, depth=depth)
+        scene.shine(x + length * 0.2, line - length * 0.33, length * 0.3, strength=0.5, depth=depth)
     rowing_boat(scene, x, line, length, depth, colour)
 
 

@@ -19,10 +19,13 @@ def window(
     """A window with a cross, its upper left corner at (x, y); lit from inside when lamps are on."""
     canvas, light = scene.canvas, scene.light
     on = lit and light.lamps
-    frame = light.seen(rgb("#f4eee2"), depth) if not on else mix(light.seen(TIMBER, depth), LAMPLIGHT, 0.25)
-    pane = (
-        mix(LAMPLIGHT, light.haze, 0.35 * depth) if on else mix(light.seen(rgb("#5c7286"), depth), light.sky[1], 0.35)
-    )
+    hidden = light.hidden(depth) if light.bank else 0.0
+    if on:
+        frame = mix(light.seen(TIMBER, depth), LAMPLIGHT, 0.25 * (1 - hidden))
+        pane = mix(LAMPLIGHT, light.haze, max(0.35 * depth, hidden))
+    else:
+        frame = light.seen(rgb("#f4eee2"), depth)
+        pane = mix(light.seen(rgb("#5c7286"), depth), light.sky[1], 0.35)
     bar = w * 0.09
     canvas.box(x - bar, y - bar, x + w + bar, y + h + bar * 1.6, frame)
     canvas.box(x, y, x + w, y + h, pane)
@@ -36,7 +39,7 @@ def window(
     canvas.box(x + w / 2 - bar / 2, y, x + w / 2 + bar / 2, y + h, frame)
     canvas.box(x, y + h * 0.45, x + w, y + h * 0.45 + bar, frame)
     if on:
-        scene.shine(x + w / 2, y + h / 2, max(w, h) * 3.2, (255, 178, 92), 0.5 * (1 - 0.4 * depth))
+        scene.shine(x + w / 2, y + h / 2, max(w, h) * 3.2, (255, 178, 92), 0.5 * (1 - 0.4 * depth), depth=depth)
 
 
 def door(scene: Scene, x: float, foot: float, w: float, h: float, depth: float, colour: RGB) -> None:
@@ -161,8 +164,8 @@ def lamp_post(scene: Scene, x: float, foot: float, height: float, depth: float =
         [(x - w * 1.3, top + height * 0.05), (x, top - height * 0.02), (x + w * 1.3, top + height * 0.05)], iron
     )
     if light.lamps:
-        scene.shine(x, top + height * 0.11, height * (1.15 if light.weather == "fog" else 0.9), (255, 186, 96), 1.1)
-        scene.shine(x, top + height * 0.11, height * 0.22, (255, 226, 170), 0.9)
+        scene.shine(x, top + height * 0.11, height * 0.9, (255, 186, 96), 1.1, depth=depth)
+        scene.shine(x, top + height * 0.11, height * 0.22, (255, 226, 170), 0.9, depth=depth)
 
 
 def lighthouse(scene: Scene, x: float, foot: float, height: float, depth: float = 0.3) -> None:

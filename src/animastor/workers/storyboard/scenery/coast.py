@@ -93,7 +93,7 @@ def swell(scene: Scene) -> None:
     """Two rolling waves at hand, before whatever floats."""
     canvas, light = scene.canvas, scene.light
     for k, y in enumerate((scene.ground + 0.035, scene.ground + 0.13)):
-        tone = darker(light.seen(pieces.WATER), 0.18 + 0.12 * k)
+        tone = darker(light.seen(pieces.WATER, 0.16 - 0.08 * k), 0.18 + 0.12 * k)
         crest = [
             (canvas.left - 0.2 + i * 0.24, y + (0.016 if i % 2 else -0.016))
             for i in range(int(canvas.width / canvas.view.zoom / 0.24) + 4)
@@ -224,7 +224,7 @@ def lake(scene: Scene) -> None:
 
 def _reflected_disc(scene: Scene, top: float, bottom: float) -> None:
     """The path of light on the water: the first light that was lit is the disc's."""
-    if scene.light.disc and scene.glows:
+    if scene.light.disc and scene.glows and scene.light.bank < 0.6:
         unit_x = scene.glows[0].at[0]
         x = scene.canvas.scene(unit_x, 0)[0]
         pieces.glitter(scene, x, top + 0.004, bottom, lighter(scene.light.key, 0.25))

@@ -35,7 +35,7 @@ def indoors(light: Light) -> Light:
     if light.mood == "gloomy":
         tint = (tint[0] * 0.8, tint[1] * 0.85, tint[2] * 0.95)
     key = rgb("#ffb968") if dim else light.key
-    return replace(light, tint=tint, key=key, thickness=0.12, fog=0.0, lamps=dim, shade=0.5 if dim else 0.26)
+    return replace(light, tint=tint, key=key, thickness=0.12, fog=0.0, bank=0.0, lamps=dim, shade=0.5 if dim else 0.26)
 
 
 def _shell(scene: Scene, wall: RGB, floor: RGB, panel: RGB | None = None, boards: bool = True) -> None:
