@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install film novel test simulate mutants lint bench lock clean
+.PHONY: help install film novel test simulate mutants chaos lint bench lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -42,6 +42,10 @@ simulate: $(READY) ## the simulator: SEEDS=100000 of them, or one with its story
 
 mutants: $(READY) ## deliberate faults, and which test or seed notices each
 	@PYTHONPATH=tests $(BIN)/python -m mutants
+
+CHAOS_SEED ?=
+chaos: $(READY) ## a fleet of real processes against every fault, half an hour: CHAOS_SEED=17 draws the same again (docs/operating.md)
+	@CHAOS_SEED=$(CHAOS_SEED) $(BIN)/pytest tests/chaos -m chaos -s
 
 lint: $(READY) ## the checks that take seconds
 	@$(BIN)/ruff check

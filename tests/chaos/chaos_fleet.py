@@ -39,14 +39,15 @@ TESTS: Final = HERE.parent
 PROGRAM: Final = HERE / "chaos_program.py"
 PATHS: Final = os.pathsep.join(map(str, (HERE, TESTS, TESTS / "engine")))
 
-DEFAULTS: Final[Mapping[str, str]] = {}
-FAST: Final[Mapping[str, str]] = {  # docs/operating.md, a fleet that recovers fast
-    "ANIMASTOR_HEARTBEAT_S": "1",
-    "ANIMASTOR_SILENT_S": "5",
-    "ANIMASTOR_KEEPER_S": "2",
-    "ANIMASTOR_LEASE_TTL_S": "12",
-    "ANIMASTOR_TICK_S": "1",
-}
+
+def _fast_settings() -> Mapping[str, str]:
+    """Those of a fleet that recovers fast, as docs/operating.md shows them."""
+    page = (TESTS.parent / "docs" / "operating.md").read_text("utf-8")
+    shown = page.partition("A fleet that recovers fast")[2].partition("```")[2].partition("```")[0]
+    return dict(line.split("=", 1) for line in shown.split())
+
+
+FAST: Final[Mapping[str, str]] = _fast_settings()
 
 
 class Loop:
