@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 from invariants import always, at_rest, rows
+from sqlalchemy import text
 from stage import Fate, Stage
 from toys import plain_book
 
 from animastor.coordination import MemoryCoordination
 from animastor.engine.errors import EngineFailedError
-from animastor.engine.ports import Begin, Begun, Enqueued, Selection, StorageFullError
+from animastor.engine.ports import Begin, Begun, Enqueued, Outlook, Selection, StorageFullError
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State
-from animastor.protocol import MERGE, Job
+from animastor.protocol import MERGE, Job, Pair
+from animastor.storage import versions
 
 
 async def _states(stage: Stage) -> Counter[State]:
@@ -328,3 +330,48 @@ def test_a_lease_outlives_any_job_that_is_alive() -> None:
         await at_rest(stage)
 
     Stage().run(play)
+
+
+def test_a_process_with_another_planner_starts_nothing_takes_results_and_goes_on_when_it_is_its_own_again() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=4))
+        stage.crew.fate = lambda claim, times: Fate(seconds=20.0)
+        async with stage.playing(slots=16) as engine:
+            opened = await stage.ask(engine, key, ("sketch",))
+            await stage.clock.sleep(5.0)
+            begun = sum(stage.crew.started.values())
+            await _set_planner(stage, versions.PLANNER + 1)
+            await stage.save(plain_book("tale", scenes=5))
+            looks = _counted(stage)
+            await stage.clock.sleep(300.0)
+            assert len(looks) <= 300, "it looks once a tick, and not again and again"
+            assert sum(stage.crew.started.values()) == begun
+            found = await rows(stage, "SELECT state FROM part WHERE state = 1")
+            assert len(found) == begun, "what was being made is taken"
+            assert [alarm.reason for alarm in stage.alarms] == [Reason.OTHER_PLANNER]
+            await _set_planner(stage, versions.PLANNER)
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert set(stage.crew.started.values()) == {1}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+async def _set_planner(stage: Stage, number: int) -> None:
+    await stage.database.write(
+        lambda connection: connection.execute(text(f"UPDATE meta SET value = {number} WHERE name = 'planner'"))
+    )
+
+
+def _counted(stage: Stage) -> list[float]:
+    """When it was looked at what there is to do, from now on."""
+    looks: list[float] = []
+    outlook = stage.storage.outlook
+
+    async def counted(pairs: Sequence[Pair]) -> Outlook:
+        looks.append(stage.clock.now())
+        return await outlook(pairs)
+
+    stage.storage.outlook = counted  # type: ignore[method-assign]
+    return looks

@@ -11,6 +11,7 @@ from time import monotonic
 
 from animastor.app import Driving
 from animastor.commands.errors import CommandError, Exit
+from animastor.engine.gate import SENTENCES as GATE
 from animastor.engine.reasons import Reason
 from animastor.engine.requests import RequestEvent
 from animastor.storage.bucket import SCHEME
@@ -49,6 +50,8 @@ class Standstill:
                 f"The artifact store {self._drive.reading.artifacts.where} cannot be read (is {self._suspect()}?): "
                 "nothing was changed; run the same command again when it is back.",
             )
+        if not self._drive.engine.gate.may_plan:
+            raise CommandError(Exit.HOME, Reason.OTHER_PLANNER, f"{GATE[Reason.OTHER_PLANNER].capitalize()}.")
         for profile, why in self._drive.backends.complaints.items():
             raise CommandError(Exit.MISSING_TOOL, "backend_unable", f"{profile} cannot work: {why}.")
 

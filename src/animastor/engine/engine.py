@@ -147,8 +147,12 @@ class Engine:
         """
         until = inf if self._config.schedules else self._clock.now() + OTHERS_S
         with self.changes.watching() as bell:
-            while self.gate.reason is None and self._clock.now() < until and await self._storage.unplanned(1):
+            while self._may_plan and self._clock.now() < until and await self._storage.unplanned(1):
                 await bell.wait(LOOK_S)
+
+    @property
+    def _may_plan(self) -> bool:
+        return self.gate.reason is None and self.gate.may_plan
 
     async def looked(self) -> None:
         """Return when what was lost or damaged is known; at once where others look."""

@@ -10,6 +10,10 @@ from animastor.protocol import Clock
 
 SENTENCES = {
     Reason.ARTIFACT_STORE_UNAVAILABLE: "the artifact store cannot be read: nothing starts until it is there again",
+    Reason.OTHER_PLANNER: (
+        "the plans of this database are of another version of the program: this process plans and starts nothing, and"
+        " takes results; run one version everywhere, then `animastor upgrade`"
+    ),
     Reason.DISK_LOW: "the disk for artifacts is nearly full: nothing starts until there is room again",
 }
 
@@ -27,6 +31,7 @@ class Gate:
         self._fresh_s = fresh_s
         self._looked_at = float("-inf")
         self._window_until = float("-inf")
+        self._may_plan = True
         self.reason: Reason | None = None
 
     def hold(self, seconds: float) -> None:
@@ -43,11 +48,26 @@ class Gate:
         """Whether the artifact store answered when it was last asked: while not, no state is changed on its word."""
         return self.reason is not Reason.ARTIFACT_STORE_UNAVAILABLE
 
+    @property
+    def may_plan(self) -> bool:
+        """Whether the database has the planner of this program, as far as is known."""
+        return self._may_plan
+
     async def look(self) -> Reason | None:
         """Why nothing may start now, or None. The store is asked again when the last answer is too old."""
         if self._clock.now() - self._looked_at >= self._fresh_s:
             await self._ask()
-        return self.reason or (Reason.ERA_WINDOW if self.in_window else None)
+        if self.reason is not None:
+            return self.reason
+        if self.in_window:
+            return Reason.ERA_WINDOW
+        return None if self._may_plan else Reason.OTHER_PLANNER
+
+    async def plans_are_ours(self, ours: bool) -> None:
+        """What the database said about the planner of its plans (CONTRACT 11, versions)."""
+        before, self._may_plan = self._may_plan, ours
+        if before is not ours:
+            await self._changed(*((Reason.OTHER_PLANNER, None) if before else (None, Reason.OTHER_PLANNER)))
 
     def unavailable(self) -> None:
         """Somebody found the store away: ask it at the next look."""
@@ -62,6 +82,9 @@ class Gate:
         if reason is self.reason:
             return
         before, self.reason = self.reason, reason
+        await self._changed(reason, before)
+
+    async def _changed(self, reason: Reason | None, before: Reason | None) -> None:
         if reason is not None:
             self._report(Alarm(reason, SENTENCES[reason]))
             await self._observer.recovered(reason, closed=True)

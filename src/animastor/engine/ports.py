@@ -473,12 +473,14 @@ class DueWalk:
 class Outlook:
     """What a tick would find: `due`, the pairs with something due; `unplanned`, whether anything is to be planned.
 
-    `wake_in_s`: seconds until the first delay is over, by the database's time; 0 when one is.
+    `wake_in_s`: seconds until the first delay is over, by the database's time; 0 when one is. `may_plan`: the database
+    has the planner of this program; while it has another, this program plans and starts nothing (CONTRACT 11).
     """
 
     due: frozenset[Pair]
     unplanned: bool
     wake_in_s: float | None
+    may_plan: bool = True
 
 
 @quick

@@ -19,6 +19,7 @@ class Reason(StrEnum):
     ERA_WINDOW = "era_window"
     DISK_LOW = "disk_low"
     ARTIFACT_STORE_UNAVAILABLE = "artifact_store_unavailable"
+    OTHER_PLANNER = "other_planner"  # the database's plans are of another version of the program
     COORDINATION_UNAVAILABLE = "coordination_unavailable"
     DATABASE_UNAVAILABLE = "database_unavailable"
     # plans and dispatches

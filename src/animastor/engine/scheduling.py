@@ -16,6 +16,7 @@ from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
 from animastor.engine.ports import Coordination, PairStatus, Storage
+from animastor.engine.reasons import Reason
 from animastor.engine.replanning import Replanner
 from animastor.engine.starting import kept_out
 from animastor.engine.turns import Turn, Turns
@@ -101,7 +102,7 @@ class Scheduler:
         answers = await self._isolation.step("saying that a server is there", self._eras.present())
         if answers and self._successors.owes:
             await self._isolation.step("catching up", self._successors.pay())
-        if answers and await self._gate.look() is None and await self._isolation.step("looking", self._look(tick)):
+        if answers and await self._may_look() and await self._isolation.step("looking", self._look(tick)):
             await self._isolation.step("waking what waited", self._wake_later(tick))
             await self._isolation.step("replanning", self._replan(tick))
             await self._isolation.step("dispatching", self._dispatch(tick))
@@ -119,9 +120,17 @@ class Scheduler:
         longest = min(self._config.tick_s, tick.others_s)
         return longest if tick.wake_in_s is None else min(longest, tick.wake_in_s)
 
+    async def _may_look(self) -> bool:
+        """Only a look at the database can tell that its plans are this program's again."""
+        return await self._gate.look() in (None, Reason.OTHER_PLANNER)
+
     async def _look(self, tick: _Tick) -> None:
         found = await self._storage.outlook(self._pairs)
-        tick.due, tick.unplanned, tick.wake_in_s = found.due, found.unplanned, found.wake_in_s
+        await self._gate.plans_are_ours(found.may_plan)
+        if found.may_plan:
+            tick.due, tick.unplanned, tick.wake_in_s = found.due, found.unplanned, found.wake_in_s
+        else:
+            tick.due = frozenset()
 
     async def _wake_later(self, tick: _Tick) -> None:
         if tick.wake_in_s == 0.0:
@@ -129,7 +138,7 @@ class Scheduler:
             tick.moved, tick.due = tick.moved + 1, None  # when the next one is over, the next look tells
 
     async def _replan(self, tick: _Tick) -> None:
-        if tick.unplanned or self._replanner.asked:
+        if tick.unplanned or (self._replanner.asked and self._gate.may_plan):
             tick.replanned, tick.due = await self._replanner.replan(), None
 
     async def _dispatch(self, tick: _Tick) -> None:

@@ -119,7 +119,8 @@ _OUTLOOK: Final = Statement(
            (SELECT n.id FROM asset n WHERE n.media = p.media AND n.lane = p.lane AND n.state = {{PENDING}}
             AND n.waits = 0 ORDER BY n.book_key LIMIT 1) AS due,
            (SELECT n.id FROM asset n WHERE {_UNPLANNED} ORDER BY n.book_key LIMIT 1) AS unplanned,
-           (SELECT min(a.due_at) FROM asset a WHERE a.state = {{PENDING}} AND a.due_at IS NOT NULL) AS next_wake
+           (SELECT min(a.due_at) FROM asset a WHERE a.state = {{PENDING}} AND a.due_at IS NOT NULL) AS next_wake,
+           (SELECT m.value FROM meta m WHERE m.name = 'planner') AS planner
     FROM {{pairs}} AS p
     """,
     pairs={"media": str, "lane": str},
@@ -127,14 +128,15 @@ _OUTLOOK: Final = Statement(
 _LAST_KEY: Final = 2**62
 
 
-def outlook(connection: Connection, pairs: Sequence[Pair]) -> Outlook:
-    """What there is to do, in one statement."""
+def outlook(connection: Connection, planner: int, pairs: Sequence[Pair]) -> Outlook:
+    """What there is to do, in one statement, for a program with this planner."""
     rows = fetch(connection, _OUTLOOK, pairs=[(pair.media, pair.lane) for pair in pairs])
     first = rows[0]
     return Outlook(
         due=frozenset(Pair(row.media, row.lane) for row in rows if row.due is not None),
         unplanned=first.unplanned is not None,
         wake_in_s=None if first.next_wake is None else max(0.0, first.next_wake - first.at),
+        may_plan=first.planner == planner,
     )
 
 

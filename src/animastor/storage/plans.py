@@ -47,6 +47,7 @@ _STORE = Statement(
         waits = (waits & ~({WAIT_REQUIRES} | {WAIT_FOLLOWS})) | p.bits
     FROM {plans} AS p
     WHERE asset.id = p.asset AND asset.plan_seq = p.seq
+        AND (SELECT m.value FROM meta m WHERE m.name = 'planner') = :planner
     RETURNING asset.id
     """,
     plans={"asset": int, "seq": int, "wanted": str, "bits": int, "why": str},
@@ -104,11 +105,18 @@ class _Item:
         return self.before.book_key, self.before.media, self.plan.asset
 
 
-def store_plans(connection: Connection, registry: Registry, plans: Sequence[StorePlan]) -> list[PlanStored]:
-    """Store plans and move their assets accordingly; the n-th answer belongs to the n-th plan."""
+def store_plans(
+    connection: Connection, registry: Registry, planner: int, plans: Sequence[StorePlan]
+) -> list[PlanStored]:
+    """Store plans and move their assets accordingly; the n-th answer belongs to the n-th plan.
+
+    Those of another planner than the database's are stale: plans of both would take turns (CONTRACT 11, versions).
+    """
     lock_assets(connection, (plan.asset for plan in plans))
     before = {row.id: row for row in gather(connection, _BEFORE, assets=sorted({plan.asset for plan in plans}))}
-    stored = _store(connection, registry, [(plan, before[plan.asset]) for plan in plans if plan.asset in before])
+    stored = _store(
+        connection, registry, planner, [(plan, before[plan.asset]) for plan in plans if plan.asset in before]
+    )
     items = [
         _Item(plan, before[plan.asset], STATES[before[plan.asset].state]) for plan in plans if plan.asset in stored
     ]
@@ -118,12 +126,16 @@ def store_plans(connection: Connection, registry: Registry, plans: Sequence[Stor
     return [_answer(plan, by_asset.get(plan.asset), before.get(plan.asset)) for plan in plans]
 
 
-def _store(connection: Connection, registry: Registry, plans: Sequence[tuple[StorePlan, Any]]) -> set[int]:
+def _store(
+    connection: Connection, registry: Registry, planner: int, plans: Sequence[tuple[StorePlan, Any]]
+) -> set[int]:
     rows = [
         (plan.asset, plan.plan_seq, plan.wanted_hash if not plan.waiting_on else "", *_waiting(registry, row, plan))
         for plan, row in plans
     ]
-    return set(changed(connection, _STORE, [row[0] for row in rows], plans=rows)) if rows else set()
+    if not rows:
+        return set()
+    return set(changed(connection, _STORE, [row[0] for row in rows], plans=rows, planner=planner))
 
 
 def _waiting(registry: Registry, row: Any, plan: StorePlan) -> tuple[int, str]:

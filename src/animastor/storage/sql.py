@@ -66,10 +66,19 @@ from animastor.storage.database import Database, SqliteDatabase
 class SqlStorage(ports.Storage):
     """The database of an installation, SQLite or PostgreSQL. `registry` says what media types there are.
 
-    `kept_s`: how long an artifact that nothing uses any more is kept.
+    `kept_s`: how long an artifact that nothing uses any more is kept. `planner`: the number of the planner that makes
+    the plans; of another one than the database's none is stored.
     """
 
-    def __init__(self, database: Database, registry: Registry, *, kept_s: float = artifacts.KEPT_S) -> None:
+    def __init__(
+        self,
+        database: Database,
+        registry: Registry,
+        *,
+        kept_s: float = artifacts.KEPT_S,
+        planner: int = versions.PLANNER,
+    ) -> None:
+        self._planner = planner
         self._db = database
         self._registry = registry
         self._kept_s = kept_s
@@ -165,7 +174,7 @@ class SqlStorage(ports.Storage):
 
     async def outlook(self, pairs: Sequence[Pair]) -> ports.Outlook:
         """What there is to do for these pairs (at least one)."""
-        return await self._db.glance(due.outlook, pairs)
+        return await self._db.glance(due.outlook, self._planner, pairs)
 
     async def due(
         self, pair: Pair, limit: int, each: int, after_book: int, besides: Collection[AssetId] = ()
@@ -183,7 +192,7 @@ class SqlStorage(ports.Storage):
 
     async def store_plans(self, plans_: Sequence[ports.StorePlan]) -> Sequence[ports.PlanStored]:
         """Store plans where they still stand, and move their assets."""
-        return await self._db.write(plans.store_plans, self._registry, plans_)
+        return await self._db.write(plans.store_plans, self._registry, self._planner, plans_)
 
     async def begin(self, begins: Sequence[ports.Begin]) -> Sequence[ports.Begun]:
         """PENDING → GENERATING."""
@@ -516,6 +525,7 @@ async def open_storage(
         if not create:
             raise LookupError("there is nothing here yet")
         await database.write(versions.migrate)
+        await database.write(versions.raise_planner)  # nothing is planned yet
     return SqlStorage(database, registry, kept_s=kept_s)
 
 
