@@ -116,3 +116,10 @@ def test_stores_that_cannot_be_used_are_named_in_one_line_without_their_password
 def _nothing_was_made_twice(fleet: Fleet) -> None:
     hashes = [line["hash"] for line in fleet.logged("start")]
     assert len(set(hashes)) == len(hashes), "something was made twice"
+
+
+def test_who_asks_where_nobody_works_is_told_so_and_goes_on_when_somebody_does(fleet: Fleet) -> None:
+    making = fleet.asks("--media", "audio")
+    making.until_said('"reason":"nobody_serves"')
+    fleet.serve("--jobs", "1")
+    assert making.wait(90) == 0, making.err

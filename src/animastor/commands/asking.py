@@ -8,6 +8,7 @@ from typing import Any
 
 from animastor.app import Driving
 from animastor.commands import messages
+from animastor.commands.attending import attended
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.expecting import expected_of
 from animastor.commands.messages import Tell
@@ -59,7 +60,8 @@ async def _watched(
     It is watched to its end, or until all within its window is settled.
     """
     standstill, busy, paused = Standstill(drive), False, False
-    async with aclosing(drive.engine.requests.events(request_id, expected)) as events:  # type: ignore[type-var]
+    seen = aclosing(drive.engine.requests.events(request_id, expected))  # type: ignore[type-var]
+    async with attended(drive, tell), seen as events:
         async for event in events:
             last = event
             busy = busy or _has_work(event.progress)

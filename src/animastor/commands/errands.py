@@ -47,7 +47,7 @@ from animastor.commands.regenerating import Regenerating
 from animastor.commands.retrying import Retrying
 from animastor.commands.steered import Steering
 from animastor.engine.home import Message
-from animastor.engine.ports import ArtifactStoreUnavailableError, StorageUnavailableError
+from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError, StorageUnavailableError
 
 Asked: TypeAlias = (
     Making | Importing | Exporting | Examining | Inspection | Holding
@@ -55,6 +55,7 @@ Asked: TypeAlias = (
 )  # fmt: skip
 Errand: TypeAlias = Callable[[Driving, Mapping[str, Any], Tell], Awaitable[None]]
 
+_STORES_AWAY = (ArtifactStoreUnavailableError, CoordinationUnavailableError, StorageUnavailableError)
 _NAMES: Mapping[type[Any], str] = {
     Making: "errand:make",
     Importing: "errand:import",
@@ -106,7 +107,7 @@ async def run(drive: Driving, errand: Errand, message: Message) -> AsyncGenerato
             await errand(drive, message["asked"], told.put_nowait)
         except CommandError as error:
             told.put_nowait(messages.failed(error))
-        except (BookError, OSError, ArtifactStoreUnavailableError, StorageUnavailableError) as error:
+        except (BookError, OSError, *_STORES_AWAY) as error:
             told.put_nowait(messages.failed(_command_error(drive, error)))
         finally:
             told.put_nowait(None)
@@ -129,4 +130,6 @@ def _command_error(drive: Driving, error: Exception) -> CommandError:
         return disk_error(home, error)
     if isinstance(error, ArtifactStoreUnavailableError):
         return CommandError(Exit.HOME, "artifact_store_unavailable", sentence(error))
+    if isinstance(error, CoordinationUnavailableError):
+        return CommandError(Exit.HOME, "coordination_unavailable", sentence(error))
     return database_error(drive.reading.settings, error)
