@@ -95,19 +95,32 @@ def say_explained(result: Mapping[str, Any], display: Display) -> int:
     """Show what was found."""
     display.close()
     for media, counts in result["counts"].items():
-        told = ", ".join(f"{counts[state.name.lower()]} {word}" for state, word in _WORDS.items()
-                         if counts.get(state.name.lower()))  # fmt: skip
+        told = _counted(counts)
         display.note(
-            f"{result['called']}: {media}: {told}.", event="counts", book=result["book"], media=media, **counts
+            f"{result['called']}, {media}: {told}.", event="counts", book=result["book"], media=media, **counts
         )
     for one in result["assets"]:
         sentence = one["sentence"]
         fields = {name: value for name, value in one.items() if name != "sentence"}
         display.note(f"{sentence[:1].upper()}{sentence[1:]}", event="explained", book=result["book"], **fields)
     if not result["worked_on"]:
-        display.note(f"{NOBODY[:1].upper()}{NOBODY[1:]}: `animastor make` goes on with what was asked for.", "unheld")
+        asked = any(one["state"] in ("pending", "generating") for one in result["assets"])
+        then = ": `animastor make` goes on with what was asked for" if asked else ""
+        display.note(f"{NOBODY[:1].upper()}{NOBODY[1:]}{then}.", "unheld")
     if not result["assets"] and not result["counts"]:
         display.note(f"{result['called']} has no scenes.")
     if not display.wants_tables:
         display.note("Explained.", event="done", exit_code=0)
     return Exit.OK
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    """`12 of 40 scenes ready, 3 in work, 25 waiting`."""
+    ready, every = counts.get("ready", 0), sum(counts.values())
+    told = [f"{ready} of {every} scene{'s' * (every != 1)} ready"]
+    told += [
+        f"{counts[state.name.lower()]} {word}"
+        for state, word in _WORDS.items()
+        if state is not State.READY and counts.get(state.name.lower())
+    ]
+    return ", ".join(told)

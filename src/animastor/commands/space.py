@@ -39,6 +39,8 @@ async def collect(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     waiting = sum(one.bytes for one in left if one.due_at > drive.reading.clock.now())
     freed = max(0, sum(sizes.values()) - waiting) if gone else 0
     said = f"Deleted {gone} finished part{'s' * (gone != 1)} that nothing used ({size_text(freed)})."
+    if not gone:
+        said = "There is nothing to delete: all finished parts are used, or kept for a while."
     if waiting:
         said = f"{said} {size_text(waiting)} more have been unused for less than the time that they are kept."
     tell(messages.result(said=said, artifacts=gone, bytes=freed, waiting=waiting, before=before))
