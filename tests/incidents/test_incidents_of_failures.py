@@ -22,7 +22,7 @@ from toys import book, plain_book, scene, unit
 from animastor.engine.ports import Circuit, Ended, Selection
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState
-from animastor.protocol import Claim, FailureType, Pair, Worker
+from animastor.protocol import FailureType, Pair, Worker
 
 PICTURES = Pair("sketch", "system")
 
@@ -150,16 +150,27 @@ def test_a_half_open_permit_is_free_again_however_its_test_ends(stage: Stage, en
 
 
 def test_a_spent_retry_budget_is_told_and_does_not_stop_first_attempts(stage: Stage) -> None:
+    """Many parts fail once, more than may be retried in five minutes; who asks why a scene waits is told."""
+    count = 70
+
     async def play(_: Stage) -> None:
-        key = await stage.save(plain_book("tale", scenes=40, units=1))
-
-        def fate(claim: Claim, times: int) -> Fate:
-            bad = claim.job.kind == "chunk" and times < 2 and int(claim.job.input_hash[0], 16) % 4 != 0
-            return Fate(seconds=0.2, failure=FailureType.TRANSIENT if bad else None)
-
-        stage.crew.fate = fate
-        async with stage.playing(slots=8) as engine:
-            opened = await stage.ask(engine, key, ("voice",))
+        key = await stage.save(plain_book("tale", scenes=count, units=1))
+        stage.crew.fate = lambda claim, times: Fate(
+            seconds=0.2,
+            failure=FailureType.TRANSIENT if claim.job.kind == "picture" and times == 0 and not late else None,
+        )
+        late = False
+        async with stage.playing(slots=40) as engine:
+            opened = await stage.ask(engine, key, ("sketch",))
+            told: set[str] = set()
+            while stage.clock.elapsed < 250.0 and not told:
+                await stage.clock.sleep(5.0)
+                if len(stage.crew.started) == count:
+                    for scene_number in range(0, count, 7):
+                        (why,) = await engine.explainer.scene(key, "ch-1", f"sc-{scene_number}", "sketch")
+                        told |= {cause for cause in why.causes if "has retried too much" in cause}
+            assert told
+            assert len(stage.crew.started) == count, "first attempts are never held back"
             done = await stage.until_ended(opened.request.request_id, 20_000.0)
         assert done.request.state is RequestState.DONE
         await at_rest(stage)

@@ -328,3 +328,29 @@ def test_a_changed_picture_does_not_spoil_what_is_unchanged(stage: Stage) -> Non
         await at_rest(stage)
 
     stage.run(play)
+
+
+def test_a_scene_that_is_forced_anew_leaves_the_other_scenes_as_they_are(stage: Stage) -> None:
+    """A force flag that belongs to the book would throw away what the others have."""
+
+    async def play(_: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=4))
+        async with stage.playing() as engine:
+            await made(stage, engine, key, ("voice",))
+            before = await ready_artifacts(stage, "voice")
+            stage.crew.by_hash.clear()
+            scope = Scope(ScopeKind.SCENE, "ch-1", "sc-2")
+            new = NewRequest(key, scope, ("voice",), "anew", kind="regenerate", rebuild=True)
+            opened = await engine.requests.open(new)
+            for _second in range(5):
+                await always(stage)
+                assert {"sc-0", "sc-1", "sc-3"} <= set(await ready_artifacts(stage, "voice"))
+                await stage.clock.sleep(1.0)
+            done = await stage.until_ended(opened.request.request_id)
+            after = await ready_artifacts(stage, "voice")
+        assert done.request.state is RequestState.DONE
+        assert sum(stage.crew.by_hash.values()) == 3, "two chunks and their merge"
+        assert {name for name in before if before[name] != after[name]} <= {"sc-2"}
+        await at_rest(stage)
+
+    stage.run(play)

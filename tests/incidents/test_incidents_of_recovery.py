@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from incident_kit import dispatches, journal_types, lasting, made, ready_artifacts, reworded, states
 from invariants import always, at_rest, rows
+from sqlalchemy import text
 from stage import Fate, Stage
 from toys import book, plain_book, scene, unit
 
@@ -15,6 +16,7 @@ from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState
 from animastor.hub.local import LocalHub
 from animastor.protocol import FailureType, Ticket, Uploaded, Worker
+from animastor.storage import versions
 
 
 def test_what_was_stopped_leaves_no_ghosts_and_a_restart_revives_nothing(stage: Stage) -> None:
@@ -247,3 +249,59 @@ def test_two_books_of_one_name_apart_from_an_underscore_are_cancelled_apart(stag
         await at_rest(stage)
 
     stage.run(play)
+
+
+def test_a_book_that_is_deleted_while_it_is_made_leaves_nothing(stage: Stage) -> None:
+    async def play(_: Stage) -> None:
+        gone, stays = [await stage.save(plain_book(name, scenes=3)) for name in ("gone", "stays")]
+        stage.crew.fate = lasting(8.0)
+        async with stage.playing() as engine:
+            await stage.ask(engine, gone)
+            opened = await stage.ask(engine, stays)
+            await stage.clock.sleep(20.0)
+            await engine.deletion.book(gone)
+            jobs = await stage.coordination.jobs(Selection())
+            known = await _assets(stage)
+            assert all(job.stopping for job in jobs if job.asset not in known)
+            for table in ("scene", "asset", "request"):
+                assert not await rows(stage, f"SELECT 1 AS one FROM {table} WHERE book_key = :gone", gone=gone), table
+            assert not await rows(stage, LEFT["part"])
+            done = await stage.until_ended(opened.request.request_id)
+            await stage.clock.sleep(100.0)
+            stage.clock.jump(40 * 86_400.0)
+            await stage.clock.sleep(200.0)
+            used = {row.checksum for row in await rows(stage, "SELECT checksum FROM artifact")}
+            assert set(stage.bytes.content) == used
+        assert done.request.state is RequestState.DONE
+
+    stage.run(play)
+
+
+async def _assets(stage: Stage) -> set[int]:
+    return {row.id for row in await rows(stage, "SELECT id FROM asset")}
+
+
+def test_a_process_of_another_version_does_not_go_round_in_circles(stage: Stage) -> None:
+    """It finds that it may not plan, says so once, and looks again at its ticks."""
+
+    async def play(_: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=3))
+        await _planner(stage, versions.PLANNER + 1)
+        async with stage.playing() as engine:
+            opened = await stage.ask(engine, key)
+            await stage.clock.sleep(120.0)
+            assert sum(stage.crew.started.values()) == 0
+            assert [alarm.reason for alarm in stage.alarms] == [Reason.OTHER_PLANNER]
+            told = [row for row in await stage.journal() if row.reason == Reason.OTHER_PLANNER]
+            assert len(told) == 1
+            await _planner(stage, versions.PLANNER)
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    stage.run(play)
+
+
+async def _planner(stage: Stage, number: int) -> None:
+    change = text(f"UPDATE meta SET value = {number} WHERE name = 'planner'")
+    await stage.database.write(lambda connection: connection.execute(change).close())

@@ -122,6 +122,8 @@ def trouble(part: PartDetail, noun: str, now: float, job: JobStatus | None) -> s
     if job is not None and job.state is JobState.CLAIMED:
         return f"{failed} and is being tried again now"
     left = part.not_before - now
+    if job is not None and job.state is JobState.DELAYED and left <= -1.0:
+        return f"{failed}; {REFUSED[Reason.BACKOFF]}"  # its time has come: a budget holds it
     return f"{failed} and is tried again in {span(left)}" if left > 0 else f"{failed} and is tried again"
 
 
