@@ -150,14 +150,14 @@ async def test_the_sound_of_a_book_that_is_switched_off_is_not_missed(home: Home
 
 async def test_an_incomplete_film_keeps_no_complete_audiobook_from_being_written(home: Home) -> None:
     home.change(0, "video", current=False, state=State.FAILED)
-    with pytest.raises(IncompleteError, match=r"The film lacks 1 scene: ch-1/sc-1\. Make them first") as caught:
+    with pytest.raises(IncompleteError, match=r"The film lacks 1 scene: ch-1/sc-1 \(stale\)\. Make") as caught:
         await home.export(FILM, AUDIOBOOK)
     assert [path.name for path in caught.value.done.made] == ["a-tale.m4b"]
 
 
 async def test_all_that_is_incomplete_is_named(home: Home) -> None:
     home.change(0, "audio", current=False, state=State.FAILED)
-    with pytest.raises(IncompleteError, match=r"^The film lacks .*; the audiobook lacks 1 scene: ch-1/sc-1\. Make"):
+    with pytest.raises(IncompleteError, match=r"^The film .*; the audiobook lacks 1 scene: ch-1/sc-1 \(stale\)\. Make"):
         await home.export(FILM, AUDIOBOOK)
 
 

@@ -8,6 +8,7 @@ from toys import book, plain_book, scene, unit
 
 from animastor.engine.ports import Scope, ScopeKind, Steer
 from animastor.engine.states import RequestState, State
+from animastor.protocol import FailureType
 
 
 async def _states(stage: Stage) -> set[State]:
@@ -35,6 +36,26 @@ def test_running_jobs_are_finished_and_nothing_else_starts_until_it_is_resumed()
             done = await stage.until_ended(opened.request.request_id)
         assert done.request.state is RequestState.DONE
         assert set(stage.crew.started.values()) == {1}, "nothing is made twice"
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_what_fails_meanwhile_is_not_tried_again_before_it_is_resumed() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(book("tale", scene("s", unit("one"), unit("two"))))
+        failing = Fate(seconds=20.0, failure=FailureType.TRANSIENT)
+        stage.crew.fate = lambda claim, times: Fate(seconds=60.0) if times else failing
+        async with stage.playing() as engine:
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(5.0)
+            await engine.requests.steer(Steer(key, paused=True))
+            await stage.clock.sleep(300.0)
+            assert set(stage.crew.started.values()) == {1}
+            await always(stage)
+            await engine.requests.steer(Steer(key, paused=False))
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
         await at_rest(stage)
 
     Stage().run(play)

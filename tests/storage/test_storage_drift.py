@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import Connection, text
 from world import ALL, Driver, book, chapter, scene
 
+from animastor.engine.ports import Steer
 from animastor.engine.states import State
 from animastor.storage import drift
 from animastor.storage.database import Database
@@ -45,6 +46,29 @@ async def test_what_waits_for_nothing_is_planned_again_and_made(
     assert await storage.recheck_waits(0) == (1, None)
     await driver.run()
     assert set((await driver.states(key)).values()) == {State.READY}
+
+
+@pytest.mark.parametrize("bits", [4, 32, 36])
+async def test_what_is_held_although_its_request_lets_it_start_is_found(
+    driver: Driver, storage: SqlStorage, database: Database, bits: int
+) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, ("sound",))
+    await _set(database, bits, "sound")
+    assert await driver.start("sound") == []
+    assert await storage.recheck_waits(0) == (1, None)
+    assert len(await driver.start("sound")) == 1
+
+
+async def test_what_a_paused_request_holds_is_left_alone(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    await storage.steer(Steer(key, paused=True))
+    assert await storage.recheck_waits(0) == (0, None), "it is about to be swept"
+    for request in await storage.uncovered():
+        while await storage.sweep_uncovered(request, 100):
+            pass
+    assert await storage.recheck_waits(0) == (0, None)
 
 
 async def test_the_look_goes_on_where_it_stopped(

@@ -186,6 +186,19 @@ async def test_an_edit_takes_the_window_along(
     assert await _due(storage) == due
 
 
+@pytest.mark.parametrize("ahead", [0, 5])
+async def test_a_scene_that_moves_past_the_reader_is_ahead_of_it(
+    driver: Driver, storage: SqlStorage, ahead: int
+) -> None:
+    key = await driver.save(_tale())
+    await driver.request(key, SOUND, kind="read", ahead=ahead, position=_at("2", "d"))
+    behind = ["a", "b", "c"] if not ahead else []
+    assert await _due(storage) == ["d", "e", *behind]
+    await driver.save(_tale("b", "c", "d", "e", "a"))
+    await _settle(storage)
+    assert await _due(storage) == ["d", "e", "a", *behind[1:]]
+
+
 async def test_a_book_of_higher_priority_is_served_more_often(driver: Driver, storage: SqlStorage) -> None:
     keys = [await driver.save(_tale(name=name)) for name in ("one", "two", "three")]
     for key in keys:

@@ -183,7 +183,8 @@ async def _pieces(
         if main is not None and main.current and main.artifact is None:
             continue  # empty: nothing is to be made of it
         if main is None or not main.current:
-            missing.append(f"{row.chapter_id}/{row.scene_id}")
+            stale = " (stale)" if main is not None and main.artifact is not None else ""
+            missing.append(f"{row.chapter_id}/{row.scene_id}{stale}")
             continue
         if kind == FILM and not silent and _lacks_sound(row.media.get(_SOUND)):
             missing.append(f"{row.chapter_id}/{row.scene_id} (its sound)")

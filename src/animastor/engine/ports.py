@@ -684,7 +684,7 @@ class PartFailure:
 class Counted:
     """COUNTED or STALE_CLAIM, and what becomes of the job: tried again at `not_before`, or `lost` (not any more).
 
-    `ended`: the asset FAILED, or waits for retry.
+    `ended`: the asset FAILED, or waits for retry. `held`: its request is paused, so it is not tried again for now.
     """
 
     reason: Reason
@@ -695,6 +695,7 @@ class Counted:
     merge: JobSource | None = None
     current: DispatchId | None = None
     fence: int = 0
+    held: bool = False
 
 
 @quick

@@ -251,7 +251,7 @@ def _after_result(ticket: Ticket, accepted: Accepted) -> Outcome:
 
 
 def _after_failure(one: _Failure, counted: Counted) -> Outcome:
-    over = counted.lost or counted.ended is not None
+    over = counted.lost or counted.held or counted.ended is not None
     return Outcome(
         _verdict(one, None if over else counted.not_before),
         one.ticket.asset,

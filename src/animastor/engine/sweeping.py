@@ -76,7 +76,7 @@ class Sweeper:
         for one, counted in zip(lost, await in_halves(self._storage.count_failures, failures), strict=True):
             if isinstance(counted, Counted):
                 ended.append(counted.ended)
-                if counted.lost:
+                if counted.lost or counted.held:
                     over.add(one.job.job_id)
             elif isinstance(counted, Fault):
                 faults.append((one.job.asset, sentence_of(counted.error)))

@@ -30,10 +30,12 @@ _READ = Statement(
     "The parts that failures are of, with their assets.",
     """
     SELECT p.asset, p.hash, p.kind, p.wanted, p.attempts, p.infra_attempts, p.vanished, p.state AS part_state,
-           p.not_before, a.book_key, a.media, a.state, a.dispatch_id, a.fence
+           p.not_before, a.book_key, a.media, a.state, a.dispatch_id, a.fence,
+           CASE r.state WHEN 'paused' THEN 1 ELSE 0 END AS held
     FROM {keys} AS one
     JOIN part p ON p.asset = one.asset AND p.hash = one.hash
     JOIN asset a ON a.id = one.asset
+    LEFT JOIN request r ON r.id = a.request_id
     """,
     keys={"asset": int, "hash": str},
 )
@@ -230,6 +232,7 @@ def _answer(failure: PartFailure, row: Any, judged: _Judged | None, moved: _Move
         ended=moved.ended.get(failure.asset),
         current=DispatchId(row.dispatch_id) if running else None,
         fence=row.fence if running else 0,
+        held=bool(row.held),
     )
 
 

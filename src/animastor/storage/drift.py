@@ -15,6 +15,8 @@ from sqlalchemy import Connection
 
 from animastor.engine.states import Wait
 from animastor.media.registry import Registry
+from animastor.storage.coverage import HELD, HOLDS
+from animastor.storage.holding import hold
 from animastor.storage.locking import lock_assets
 from animastor.storage.rows import Statement, fetch, scalar
 
@@ -31,6 +33,22 @@ _DRIFTED: Final = """
         ))
     )
 """
+_MISHELD: Final = f"""
+    asset.state = {{PENDING}} AND (asset.waits & {HOLDS}) <> (
+        SELECT {HELD} FROM request r WHERE r.id = asset.request_id AND r.sweeping = 0
+    )
+"""
+_LOOK_HELD = Statement(
+    "misheld",
+    "PENDING assets that are held otherwise than the request says that they carry, and nobody is about to look.",
+    f"SELECT asset.id FROM asset WHERE asset.id > :after AND asset.id <= :until AND {_MISHELD} ORDER BY asset.id",
+)
+_MISHELD_OF = Statement(
+    "misheld_of",
+    "Those of some assets.",
+    f"SELECT asset.id FROM {{assets}} AS one JOIN asset ON asset.id = one.asset WHERE {_MISHELD}",
+    assets={"asset": int},
+)
 _LOOK = Statement(
     "drifted_waits",
     "PENDING assets that wait for what is not on its way, or for a time that is not set.",
@@ -54,14 +72,19 @@ _LAST = Statement("last_asset", "The highest id of an asset.", "SELECT max(a.id)
 def look(connection: Connection, registry: Registry, after: int) -> tuple[int | None, Sequence[int]]:
     """Where to go on behind (None: all were seen), and what is wrong among the next `SPAN` ids."""
     until = after + SPAN
-    rows = fetch(connection, _LOOK, needs=_needs(registry), after=after, until=until)
-    return until if until < (scalar(connection, _LAST) or 0) else None, [row.id for row in rows]
+    waiting = fetch(connection, _LOOK, needs=_needs(registry), after=after, until=until)
+    held = fetch(connection, _LOOK_HELD, after=after, until=until)
+    wrong = sorted({row.id for row in (*waiting, *held)})
+    return until if until < (scalar(connection, _LAST) or 0) else None, wrong
 
 
 def mend(connection: Connection, registry: Registry, assets: Sequence[int]) -> int:
     """Mend those that are still wrong; how many."""
     lock_assets(connection, assets)
-    return len(fetch(connection, _MEND, needs=_needs(registry), assets=sorted(assets)))
+    mended = {row.id for row in fetch(connection, _MEND, needs=_needs(registry), assets=sorted(assets))}
+    misheld = {row.id for row in fetch(connection, _MISHELD_OF, assets=sorted(assets))}
+    hold(connection, misheld)
+    return len(mended | misheld)
 
 
 def _needs(registry: Registry) -> list[tuple[str, str, int]]:

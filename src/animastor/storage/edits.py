@@ -47,12 +47,13 @@ _REOPEN = Statement(
 )
 _SWEEP_SCOPES = Statement(
     "sweep_scopes",
-    "Scenes moved or left: what unfinished requests for a part of the book, or without one, no longer cover is to be"
-    " swept.",
+    "Scenes moved or left: what unfinished requests for a part of the book, or without one, cover, and what lies ahead"
+    " of their readers, is to be looked at.",
     """
     UPDATE request SET sweeping = sweeping % 30000 + 1
-    WHERE book_key = :book AND state IN ('preparing', 'open', 'paused') AND (scope <> 'whole_book' OR EXISTS (
-        SELECT 1 FROM request_exclusion x WHERE x.request_id = request.id AND x.scope <> 'whole_book'))
+    WHERE book_key = :book AND state IN ('preparing', 'open', 'paused') AND (scope <> 'whole_book' OR reach > 0
+        OR position_scene <> 0
+        OR EXISTS (SELECT 1 FROM request_exclusion x WHERE x.request_id = request.id AND x.scope <> 'whole_book'))
     """,
 )
 
