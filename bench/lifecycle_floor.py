@@ -57,7 +57,7 @@ _DISPATCH = Statement(
 _JOURNAL = Statement(
     "floor_journal", "", """
     INSERT INTO journal (at, asset, type, state, reason, dispatch_id, details)
-    SELECT {now}, r.asset, :type, CAST(:state AS smallint), '', r.dispatch, r.details FROM {rows} AS r
+    SELECT {now}, r.asset, :type, CAST(:state AS smallint), :reason, r.dispatch, r.details FROM {rows} AS r
     """,
     rows={"asset": int, "dispatch": str, "details": str},
 )  # fmt: skip
@@ -120,9 +120,11 @@ def _write(connection: Connection, statement: Statement, rows: Sequence[object],
     run(connection, statement, rows=rows, **values).close()
 
 
-def _journal(connection: Connection, type_: str, state: int, assets: Sequence[int], details: str = "") -> None:
+def _journal(
+    connection: Connection, type_: str, state: int, assets: Sequence[int], reason: str = "", details: str = ""
+) -> None:
     members = [(one, f"{one:032x}", details) for one in assets]
-    _write(connection, _JOURNAL, members, type=type_, state=state)
+    _write(connection, _JOURNAL, members, type=type_, state=state, reason=reason)
 
 
 def _book(asset: int) -> int:
@@ -154,11 +156,11 @@ def accept(connection: Connection, assets: Sequence[int]) -> None:
     """Results come in and complete their assets."""
     _write(connection, _ARTIFACT, [(_sum(one), ".png", 100_000) for one in assets])
     _write(connection, _ACCEPTED, [(one, _hash(one), _sum(one), _FACTS_OF_PART, 1) for one in assets])
-    _journal(connection, "PART_ACCEPTED", 2, assets, f'{{"kind":"picture","hash":"{"0" * 64}"}}')
+    _journal(connection, "PART_ACCEPTED", 2, assets, "accepted", f'{{"kind":"picture","hash":"{"0" * 64}"}}')
     _write(connection, _READY, [(one, _hash(one), f"{one:032x}") for one in assets])
     _write(connection, _ENDED, assets)
     _write(connection, _FACTS, [(one, f'{{"units":{{"u{one}":"{_sum(one)}"}}}}') for one in assets])
-    _journal(connection, "READY", 4, assets)
+    _journal(connection, "READY", 4, assets, "accepted")
     _write(connection, _DONE, [(_book(one), one) for one in assets])
 
 
