@@ -11,7 +11,8 @@ process: each flight works in a lane of its own. Everything runs on the same cor
 Floor: the same rows, of other assets in the same tables, written by inserts and updates of the same shape in the same
 transactions and flights, from values known beforehand, without a condition, a look or a lock; and an empty script
 called as often as the coordination store's, with the same keys and arguments. Lives and floor alternate, some rounds
-of each, and the best of both are given. `CPU µs` are per asset and life: of this process, of PostgreSQL, of Valkey.
+of each, and the best of both are given. `CPU µs` are per asset and life: of this process, of PostgreSQL, of Valkey; and
+of all of them for its result alone.
 """
 
 from __future__ import annotations
@@ -232,6 +233,7 @@ class Round:
     seconds: float
     completing: float
     cpu: tuple[float, ...]
+    completing_cpu: float
 
     @property
     def rate(self) -> float:
@@ -250,11 +252,11 @@ async def timed(
     """A round's two halves."""
     used, began = stores.cpu(), time.perf_counter()
     await first()
-    half = time.perf_counter()
+    half, used_half = time.perf_counter(), stores.cpu()
     await second()
-    ended = time.perf_counter()
-    cpu = tuple(after - before for before, after in zip(used, stores.cpu(), strict=True))
-    return Round(assets, ended - began, ended - half, cpu)
+    ended, used_all = time.perf_counter(), stores.cpu()
+    cpu = tuple(after - before for before, after in zip(used, used_all, strict=True))
+    return Round(assets, ended - began, ended - half, cpu, sum(used_all) - sum(used_half))
 
 
 async def lives(stores: Stores, workers: Sequence[Worker], batches: int) -> Round:
@@ -335,6 +337,7 @@ def _row(name: str, assets: int, flights: int, life: Round, low: Round) -> str:
         f"| {name:<19} | {assets:>9,} | {flights:>7} | {life.rate:>7,.0f} | {low.rate:>7,.0f} |"
         f" {life.rate / low.rate:>5.2f} | {life.results:>9,.0f} | {low.results:>7,.0f} |"
         f" {life.results / low.results:>5.2f} | {cpu:>14} | {low_cpu:>14} |"
+        f" {life.completing_cpu / life.assets * 1e6:>4.0f} | {low.completing_cpu / low.assets * 1e6:>4.0f} |"
     )
 
 
@@ -356,8 +359,9 @@ def main() -> None:
     if given.line:
         asyncio.run(line(given.stores[0], given.assets[0], given.flights))
         return
-    print("| stores | assets | flights | lives/s | floor/s | share | results/s | floor/s | share | CPU µs | of floor |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+    head = "| stores | assets | flights | lives/s | floor/s | share | results/s | floor/s | share"
+    print(f"{head} | CPU µs | of floor | of a result | of floor |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     for stores in given.stores:
         for assets in given.assets:
             command = ["--line", "--stores", stores, "--assets", str(assets), "--flights", str(given.flights)]
