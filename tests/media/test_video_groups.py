@@ -88,6 +88,13 @@ def test_insertions_and_removals_leave_every_untouched_group_as_it_is(scene: lis
     assert all(group in after for group in untouched)
 
 
+def test_pinned_group_keeps_its_borders_against_groups_that_overlap_it() -> None:
+    scene = [Length(f"u{k}", 4.0) for k in range(4)]
+    wanted = [Previous("shot", "h1", ("u0", "u1")), Previous("shot", "h2", ("u2", "u3"))]
+    pinned = Previous("shot", "h3", ("u1", "u2"), pinned=True)
+    assert [ids(group) for group in grouped(scene, 24, [*wanted, pinned])] == [("u0",), ("u1", "u2"), ("u3",)]
+
+
 def test_pinned_group_keeps_its_borders_whatever_its_length() -> None:
     scene = [Length(f"u{k}", 11.0) for k in range(6)]
     pinned = Previous("shot", "h", ("u1", "u2", "u3"), pinned=True)

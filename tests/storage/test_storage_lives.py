@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from world import ALL, Driver, book, chapter, scene, unit, with_text
 
 from animastor.engine.ports import Scope, ScopeKind
 from animastor.engine.reasons import Reason
 from animastor.engine.states import RequestState, State
+from animastor.media.types import Facts
 
 
 async def test_a_requested_book_is_made_and_the_request_is_done(driver: Driver) -> None:
@@ -89,6 +92,22 @@ async def test_the_same_book_under_another_name_takes_everything_over(driver: Dr
     assert set((await driver.states(second)).values()) == {State.READY}
     reasons = {row.reason for row in await driver.storage.journal(limit=1000)}
     assert Reason.REUSED in reasons
+
+
+async def test_what_is_taken_over_of_two_different_takes_is_one_of_them_with_its_own_facts(driver: Driver) -> None:
+    """Equal parts of two books that were made at the same time, by a backend that never gives the same bytes twice."""
+    made = {"a" * 64: Facts(duration=9.0), "b" * 64: Facts(duration=1.0)}
+    keys = [await driver.save(book(chapter("ch", scene("s", unit("u"))), name=name)) for name in ("one", "two", "three")]
+    for key in keys[:2]:
+        await driver.request(key, ("picture",))
+    for work, (checksum, facts) in zip(await driver.start("picture"), made.items(), strict=True):
+        result = driver.result(work, work.missing[0])
+        uploaded = replace(result.uploaded, checksum=checksum, facts=facts)
+        await driver.storage.accept([replace(result, uploaded=uploaded)])
+    await driver.request(keys[2], ("picture",))
+    assert await driver.run(("picture",)) == 0
+    (take,) = await driver.storage.takes_of(keys[2], "u") or ()
+    assert take.facts == made[take.artifact]
 
 
 async def test_a_scene_moved_to_another_chapter_keeps_what_was_made(driver: Driver) -> None:

@@ -56,21 +56,21 @@ def cost(frames: int, seconds: float, fps: int) -> float:
 
 
 def _kept(units: Sequence[Length], previous: Sequence[Previous]) -> Iterator[tuple[int, int]]:
-    """Where the groups that stay begin and end, in order."""
+    """Where the groups that stay begin and end, in order; of those that overlap, the pinned one, then the first."""
     place = {unit.unit_id: index for index, unit in enumerate(units)}
-    found = []
+    found: list[tuple[bool, int, int]] = []
     for group in previous:
         start = place.get(group.unit_ids[0]) if group.unit_ids else None
         if start is None:
             continue
         now = units[start : start + len(group.unit_ids)]
         if tuple(unit.unit_id for unit in now) == group.unit_ids and (group.pinned or _fits(now)):
-            found.append((start, start + len(now)))
-    at = 0
-    for start, end in sorted(found):
-        if start >= at:
-            yield start, end
-            at = end
+            found.append((not group.pinned, start, start + len(now)))
+    kept: list[tuple[int, int]] = []
+    for _, start, end in sorted(found):
+        if all(end <= other or start >= stop for other, stop in kept):
+            kept.append((start, end))
+    yield from sorted(kept)
 
 
 def _fits(group: Sequence[Length]) -> bool:

@@ -10,9 +10,10 @@ from animastor.storage.rows import Statement, fetch, run
 
 _FIND = Statement(
     "find_reusable",
-    "READY parts of other assets (also of scenes that left) with these hashes, their bytes not being collected.",
+    "READY parts of other assets (also of scenes that left) with these hashes, their bytes not being collected: one of"
+    " each, its artifact and its facts in one word, as two parts of a hash may have different bytes.",
     """
-    SELECT one.asset, one.hash, min(q.artifact) AS artifact, min(q.facts) AS facts
+    SELECT one.asset, one.hash, min(q.artifact || ' ' || q.facts) AS found
     FROM {wanted} AS one
     JOIN part q ON substr(q.hash, 1, 12) = substr(one.hash, 1, 12) AND q.hash = one.hash AND q.state = {PART_READY}
     JOIN artifact f ON f.checksum = q.artifact
@@ -76,8 +77,9 @@ Key = tuple[int, str]  # asset, hash
 def take_over(connection: Connection, wanted: Sequence[tuple[int, str, str]]) -> dict[Key, str]:
     """Copy what is READY elsewhere for these missing parts (asset, hash, workspace); their checksums by key."""
     rows = fetch(connection, _FIND, wanted=wanted) if wanted else ()
-    gone = use(connection, {row.artifact for row in rows})
-    found = [(row.asset, row.hash, row.artifact, row.facts) for row in rows if row.artifact not in gone]
+    held = [(row.asset, row.hash, *row.found.split(" ", 1)) for row in rows]
+    gone = use(connection, {artifact for _, _, artifact, _ in held})
+    found = [one for one in held if one[2] not in gone]
     copied = {(row.asset, row.hash) for row in fetch(connection, _COPY, found=found)} if found else set()
     return {(asset, hash_): sum_ for asset, hash_, sum_, _ in found if (asset, hash_) in copied}
 
