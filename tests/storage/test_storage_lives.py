@@ -97,7 +97,8 @@ async def test_the_same_book_under_another_name_takes_everything_over(driver: Dr
 async def test_what_is_taken_over_of_two_different_takes_is_one_of_them_with_its_own_facts(driver: Driver) -> None:
     """Equal parts of two books that were made at the same time, by a backend that never gives the same bytes twice."""
     made = {"a" * 64: Facts(duration=9.0), "b" * 64: Facts(duration=1.0)}
-    keys = [await driver.save(book(chapter("ch", scene("s", unit("u"))), name=name)) for name in ("one", "two", "three")]
+    books = [book(chapter("ch", scene("s", unit("u"))), name=name) for name in ("one", "two", "three")]
+    keys = [await driver.save(one) for one in books]
     for key in keys[:2]:
         await driver.request(key, ("picture",))
     for work, (checksum, facts) in zip(await driver.start("picture"), made.items(), strict=True):

@@ -57,9 +57,9 @@ class Keys:
         self.woken: list[str] = []
         self.wanted: list[Job] = []
 
-    async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]:
+    async def ticket_keys(self) -> tuple[float, Mapping[str, tuple[bytes, float]]]:
         self.reads += 1
-        return dict(self.keys)
+        return self.clock.now(), dict(self.keys)
 
     async def add_ticket_key(self, key_id: str, secret: bytes) -> None:
         self.keys[key_id] = (secret, self.clock.now())

@@ -1119,7 +1119,9 @@ class Storage(Protocol):
     async def collected(self, checksums: Collection[str]) -> None: ...
     async def raise_era(self) -> int: ...
     async def untouched(self) -> bool: ...  # no dispatch ever began
-    async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]: ...  # key id -> (secret, created)
+    async def ticket_keys(
+        self,
+    ) -> tuple[float, Mapping[str, tuple[bytes, float]]]: ...  # the database's time, key id -> (secret, created)
     async def add_ticket_key(self, key_id: str, secret: bytes) -> None: ...
 
 

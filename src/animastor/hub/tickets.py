@@ -21,14 +21,15 @@ from animastor.protocol import AssetId, Clock, DispatchId, HubRefusedError, JobI
 DAY = 86_400.0  # seconds
 SIGNS_S, VERIFIES_S, VALID_S = 1 * DAY, 9 * DAY, 7 * DAY
 SKEW_S = 300.0  # a clock further off the database's than this signs nothing
+LOOKED_S = 600.0  # how long the two clocks, once compared, are taken to agree
 SECRET_BYTES = 32
 
 
 class KeyStore(Protocol):
     """Where the keys are; the database (`engine.ports.Storage`)."""
 
-    async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]:
-        """Key id → (secret, when the database got it)."""
+    async def ticket_keys(self) -> tuple[float, Mapping[str, tuple[bytes, float]]]:
+        """The database's time, and key id → (secret, when the database got it)."""
         ...
 
     async def add_ticket_key(self, key_id: str, secret: bytes) -> None:
@@ -49,7 +50,8 @@ class Tickets:
         self._signing: tuple[str, bytes, float] | None = None  # key id, secret, when it was made
         self._reading: asyncio.Task[None] | None = None
         self._renewing = asyncio.Lock()
-        self._skew = 0.0  # seconds that this clock was ahead of the database's, when that was last told
+        self._skew = 0.0  # seconds that this clock was ahead of the database's, at least, when they were last compared
+        self._compared_at = float("-inf")
 
     async def ready(self) -> None:
         """Have a key that signs now. Raises `ClockSkewError`."""
@@ -58,8 +60,7 @@ class Tickets:
                 await self._renew()
         if not self._may_sign():
             raise ClockSkewError(
-                f"the clock of this machine is {self._skew:+.0f} s off the database's, so no tickets are signed: "
-                "set it, and start again"
+                f"the clock of this machine is {self._skew:+.0f} s off the database's, so no tickets are signed: set it"
             )
 
     def sign(self, ticket: Ticket) -> str:
@@ -96,21 +97,22 @@ class Tickets:
             await self._add_key()
 
     async def _add_key(self) -> None:
-        """Make a new key; by that the database also says what time it is."""
-        key_id = self._random(8).hex()
-        await self._store.add_ticket_key(key_id, self._random(SECRET_BYTES))
+        """Make a new key."""
+        await self._store.add_ticket_key(self._random(8).hex(), self._random(SECRET_BYTES))
         while self._reading is not None:  # it may have begun before the key was there
             await asyncio.shield(self._reading)
         await self._reread()
-        self._skew = self._clock.now() - self._keys[key_id][1]
 
     @property
     def _skewed(self) -> bool:
         return abs(self._skew) > SKEW_S
 
     def _may_sign(self) -> bool:
-        """Whether the signing key is not too old, and this clock is right as far as is known."""
-        return not self._skewed and self._signing is not None and self._clock.now() - self._signing[2] <= SIGNS_S
+        """Whether this clock was found right lately, by itself, and the signing key is not too old."""
+        now = self._clock.now()
+        if self._skewed or not 0 <= now - self._compared_at <= LOOKED_S:
+            return False
+        return self._signing is not None and now - self._signing[2] <= SIGNS_S
 
     async def _reread(self) -> None:
         """Read the keys; callers that come while they are read share the reading."""
@@ -119,11 +121,15 @@ class Tickets:
         await asyncio.shield(self._reading)
 
     async def _read(self) -> None:
+        asked = self._clock.now()
         try:
-            self._keys = dict(await self._store.ticket_keys())
+            told, keys = await self._store.ticket_keys()
         finally:
             self._reading = None
-        latest = self._clock.now() + SKEW_S  # one of the future was made by a clock that has been set right since
+        self._compared_at = self._clock.now()
+        self._skew = max(0.0, asked - told) + min(0.0, self._compared_at - told)
+        self._keys = dict(keys)
+        latest = told + SKEW_S  # one of the future was made while the database's clock was wrong
         usable = [(key, secret, made) for key, (secret, made) in self._keys.items() if made <= latest]
         self._signing = max(usable, key=lambda one: one[2], default=None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, now, run, scalar
 
 _RAISE = Statement(
     "raise_number", "Takes the next numbers of a name.",
@@ -29,9 +29,9 @@ def raise_era(connection: Connection) -> int:
     return take(connection, "era")
 
 
-def ticket_keys(connection: Connection) -> dict[str, tuple[bytes, float]]:
-    """Secrets by key id, with when they were made."""
-    return {row.id: (bytes.fromhex(row.secret), row.created_at) for row in fetch(connection, _KEYS)}
+def ticket_keys(connection: Connection) -> tuple[float, dict[str, tuple[bytes, float]]]:
+    """The database's time; secrets by key id, with when they were made."""
+    return now(connection), {row.id: (bytes.fromhex(row.secret), row.created_at) for row in fetch(connection, _KEYS)}
 
 
 def add_ticket_key(connection: Connection, key_id: str, secret: bytes) -> None:

@@ -481,8 +481,8 @@ class SqlStorage(ports.Storage):
         """Whether no dispatch ever began."""
         return await self._db.read(ends.untouched)
 
-    async def ticket_keys(self) -> Mapping[str, tuple[bytes, float]]:
-        """Secrets by key id, with when they were made (the database's time)."""
+    async def ticket_keys(self) -> tuple[float, Mapping[str, tuple[bytes, float]]]:
+        """The database's time; secrets by key id, with when they were made."""
         return await self._db.read(numbers.ticket_keys)
 
     async def add_ticket_key(self, key_id: str, secret: bytes) -> None:
