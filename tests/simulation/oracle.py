@@ -43,13 +43,16 @@ class Ask:
     over: bool = False
     answered: bool = False
     kind: str = "make"
+    replaced: bool = False  # by a later one: what it ran is let go soon, but nobody waits for that
     paused: bool = False  # its pause has returned
     resumes: int = 0  # how often it was paused or resumed: of two at once the later counts
     without: list[tuple[Scope, frozenset[str]]] = field(default_factory=list)  # what a cancel has taken out of it
 
     def includes(self, place: Place, *, moved: bool) -> bool:
-        """Whether an asset at this place is meant; `moved`: it may be on its way out of a chapter that was edited."""
-        if self.over or place.book != self.book or place.media not in self.media:
+        """Whether an asset at this place is meant; `moved`: it may be on its way out of a chapter that was
+        edited, or out of what was replaced."""
+        over = self.over and not (moved and self.replaced)
+        if over or place.book != self.book or place.media not in self.media:
             return False
         if any(place.media in media and _lies_in(place, scope, moved=moved) for scope, media in self.without):
             return False

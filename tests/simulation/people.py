@@ -221,7 +221,8 @@ class People:
         ask.request_id, ask.answered, ask.media = opened.request.request_id, True, frozenset(opened.request.media)
         self._world.watch.say(f"request {ask.request_id} for {', '.join(media)} over {scope.kind} of {name}")
         for one in before if ask.kind == "make" else ():
-            one.over = one.over or one.scope != scope or one.media != ask.media
+            if one.scope != scope or one.media != ask.media:
+                one.over, one.replaced = True, not one.over
         return ask.request_id
 
     async def _cancel(self, name: str) -> None:
