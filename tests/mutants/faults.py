@@ -196,16 +196,20 @@ FAULTS = (
         "storage/beginning.py",
         "AND asset.plan_seq = b.seq AND asset.planned_seq = b.seq AND",
         "AND",
-        "storage/test_storage_lives.py",
-        "storage/test_storage_machine.py",
+        "storage/test_storage_conditions.py",
     ),
     _one(
         "an outcome may be overwritten",
         "storage/ends.py",
         "AND dispatch.id = e.of_dispatch AND dispatch.outcome IS NULL\n",
         "AND dispatch.id = e.of_dispatch\n",
-        "storage/test_storage_machine.py",
-        "storage/test_storage_repeating.py",
+        "storage/test_storage_conditions.py",
+    ),
+    _one(
+        "an older version of the planner plans on",
+        "storage/plans.py",
+        "(SELECT m.value FROM meta m WHERE m.name = 'planner') = :planner",
+        ":planner = :planner",
     ),
     _one(
         "the planned_seq is not in the WHERE that completes",
@@ -213,12 +217,16 @@ FAULTS = (
         "AND asset.fence = r.held AND asset.planned_seq = asset.plan_seq AND asset",
         "AND asset.fence = r.held AND asset",
     ),
-    _one(
+    Mutant(
         "a plan is stored whatever it was made from",
         "storage/plans.py",
-        "    UPDATE asset SET planned_seq = p.seq, wanted_hash",
-        "    UPDATE asset SET planned_seq = asset.plan_seq, wanted_hash",
-        "storage/test_storage_machine.py",
+        (
+            (
+                "UPDATE asset SET planned_seq = p.seq, wanted_hash",
+                "UPDATE asset SET planned_seq = plan_seq, wanted_hash",
+            ),
+            ("WHERE asset.id = p.asset AND asset.plan_seq = p.seq\n", "WHERE asset.id = p.asset\n"),
+        ),
     ),
     _one(
         "an edit does not raise the plans of the scenes that it changed",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from animastor.media.registry import Registry
 from animastor.media.types import Facts, MadePart, MediaType, PartPlan, PlanInput, Planned, Structure, Waiting
 from animastor.protocol import MERGE
 
+PLANNER: ContextVar[Mapping[str, int]] = ContextVar("planner")  # what a process' version puts into plans
 RAISES = "!"  # a text that no plan can be made of
 SPOILED = "~"
 RUN = re.compile(rb"#\d+")
@@ -36,10 +38,8 @@ def made(kind: str, params: Structure, inputs: Sequence[bytes]) -> bytes:
 
 
 def _planned(kind: str, profile: str, parts: Sequence[tuple[str, dict[str, Any], tuple[str, ...]]]) -> Planned:
-    plans = tuple(
-        PartPlan(kind, digest({"kind": kind, **given}), (unit,), {"kind": kind, **given}, inputs, profile, 1.0)
-        for unit, given, inputs in parts
-    )
+    orders = [(unit, {"kind": kind, **given, **PLANNER.get({})}, inputs) for unit, given, inputs in parts]
+    plans = tuple(PartPlan(kind, digest(order), (unit,), order, inputs, profile, 1.0) for unit, order, inputs in orders)
     merge = {"kind": f"join {kind}", "parts": [part.hash for part in plans]}
     return Planned(plans, merge, digest(merge))
 

@@ -47,6 +47,7 @@ NO_ANSWER = (
     ArtifactStoreUnavailableError,
     EngineStoppedError,
 )
+PATIENT = 1e6  # seconds: who tries again while a first try is still on its way may overwrite what came later
 MOVES = {
     "edit": 20,
     "ask": 30,
@@ -101,7 +102,7 @@ class People:
         while True:
             server = self._world.dice.pick("asked server", self._world.servers)
             try:
-                return await server.call(work)
+                return await server.call(work, PATIENT)
             except NO_ANSWER:
                 await self._world.pause(self._world.dice.seconds("ask again", (0.2, 1.0, 3.0)))
 

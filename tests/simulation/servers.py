@@ -11,7 +11,7 @@ from animastor.engine.errors import EngineFailedError, EngineStoppedError
 from animastor.engine.ports import CoordinationUnavailableError
 from animastor.hub.local import LocalHub
 
-from .media import REGISTRY
+from .media import PLANNER, REGISTRY
 from .scheduling import Node, SimClock
 from .stores import NodeCoordination, NodeDatabase, NodeShelf, NodeStorage, SimChecker
 
@@ -27,12 +27,14 @@ SKEWS = (0.0, 0.0, 0.0, 2.0, -2.0, 100.0, -100.0, 3600.0, -3600.0)
 class Process(Node):
     """One life of a server."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, planner: int) -> None:
         super().__init__(name)
         self.replies: dict[asyncio.Future[Any], None] = {}
         self.engine: Engine | None = None
         self.hub: LocalHub | None = None
         self.storage: NodeStorage | None = None
+        self.planner = planner
+        self.context.run(PLANNER.set, {"planner": planner})
 
 
 class Server:
@@ -53,7 +55,7 @@ class Server:
         if self.process is not None:
             return
         self._lives += 1
-        process = self.process = Process(f"{self.name}.{self._lives}")
+        process = self.process = Process(f"{self.name}.{self._lives}", self._world.installed)
         if self._world.fleet and self._world.dice.on and self._lives > 1:
             process.skew = self._world.dice.pick("skew", SKEWS)
             if process.skew and not self._world.dice.comes("clock wrong", f"{process} by {process.skew:g} s"):
@@ -89,7 +91,7 @@ class Server:
     async def _live(self, process: Process) -> None:
         world = self._world
         database = NodeDatabase(world.database, world.watch, world.dice)
-        process.storage = storage = NodeStorage(database, world.dice, world.oracle.cursed)
+        process.storage = storage = NodeStorage(database, world.dice, world.oracle.cursed, process.planner)
         coordination: Any = NodeCoordination(world.coordinator, world.watch, world.dice)
         shelf: Any = NodeShelf(world.shelf, world.dice, world.watch)
         clock = SimClock(world.loop, process)

@@ -128,8 +128,8 @@ class NodeDatabase:
 class NodeStorage(SqlStorage):
     """The real storage; a batch may choke on one of its members."""
 
-    def __init__(self, database: Any, dice: Dice, cursed: set[int]) -> None:
-        super().__init__(database, REGISTRY)
+    def __init__(self, database: Any, dice: Dice, cursed: set[int], planner: int) -> None:
+        super().__init__(database, REGISTRY, planner=planner)
         self._dice, self._cursed = dice, cursed
 
     def _choke(self, members: Sequence[Any]) -> None:

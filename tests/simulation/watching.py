@@ -373,7 +373,7 @@ class Watch:
             self._oracle.claimed(claim)
             self.say(f"claim {claim.claim_no & 0xFFFF} of {job.kind} for asset {job.asset} by {worker.key}")
             place = self.place(job.asset)
-            if place.book and not self._oracle.covers(place, moved=True):
+            if place.book in self._oracle.books and not self._oracle.covers(place, moved=True):
                 self.fail(8, f"a job of {place} is claimed, but nobody asks for it")
             if job.kind == MERGE:
                 self._merge_claimed(job)

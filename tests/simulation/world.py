@@ -64,8 +64,18 @@ EVENTS = {  # what befalls nodes and stores: weights among each other
     "artifact damaged": 2.0,
     "disk low": 1.0,
     "time jumps": 1.0,
+    "new version installed": 1.0,
+    "database upgraded": 1.0,
 }
-FLEET_ONLY = {"worker crash", "worker freeze", "store emptied", "store away", "server freeze"}
+FLEET_ONLY = {
+    "new version installed",
+    "database upgraded",
+    "worker crash",
+    "worker freeze",
+    "store emptied",
+    "store away",
+    "server freeze",
+}
 USER_EVERY, FAULT_EVERY = 110, 130  # steps between two of them, on average
 SETTLES_IN = 500.0  # virtual seconds
 FULL_LOOK = 500  # steps
@@ -100,6 +110,7 @@ class World:
             patient=self.fleet and shape.random() < 0.8,
         )
         self.budget = steps if steps is not None else shape.choice((800, 2000, 4000))
+        self.installed = 1  # the version of the planner that a process has which starts now
         self.ill: dict[tuple[str, str], str] = {}
         self.oracle, self.shelf = Oracle(), Shelf()
         self.clock = SimClock(self.loop)
@@ -303,6 +314,24 @@ class World:
             self.shelf.excused.add(checksum)
             self.shelf.files[checksum].content = b"damaged~"
 
+    def _new_version_installed(self, event: str) -> None:
+        if self.installed == 1 and self._comes(event, "a newer planner"):
+            self.installed = 2
+
+    def _database_upgraded(self, event: str) -> None:
+        if self.installed == 2 and not self._upgraded and self._comes(event, "to the newer planner"):
+            self._upgrade()
+
+    @property
+    def _upgraded(self) -> bool:
+        return bool(self.watch.rows("SELECT 1 FROM meta WHERE name = 'planner' AND value = 2"))
+
+    def _upgrade(self) -> None:
+        """What `animastor upgrade` does; processes of the older version may still be at work."""
+        self.watch.rows("UPDATE asset SET plan_seq = plan_seq + 1")
+        self.watch.rows("UPDATE meta SET value = 2 WHERE name = 'planner'")
+        self.watch.committed("upgrade")
+
     def _time_jumps(self, event: str) -> None:
         seconds = self._events.choice((5.0, 20.0, 70.0, 400.0))
         if self._comes(event, f"by {seconds:g} s"):
@@ -338,8 +367,10 @@ class World:
         self.coordinator.away = self.shelf.away = self.shelf.low = False
         self.ill.clear()
         self.oracle.cursed.clear()
+        if self.installed == 2 and not self._upgraded:
+            self._upgrade()
         for server in self.servers:
-            if server.process is not None and (server.process.skew or server.process.frozen):
+            if server.process is not None and (not self.fleet or self._is_wrong(server.process)):
                 server.crash()
                 if not self.fleet:
                     self._end_embedded()
@@ -353,6 +384,9 @@ class World:
             await self._repaired(server)
         for name in self.oracle.books:
             await self.people.go_on(name)
+
+    def _is_wrong(self, process: Process) -> bool:
+        return bool(process.skew or process.frozen or process.planner != self.installed)
 
     async def _repaired(self, server: Server) -> None:
         """A person answers the question what to do about artifacts that are missing."""
@@ -409,6 +443,9 @@ class World:
                 if row is None or row[1] != 4:
                     self.watch.fail(7, f"{place} was asked for, and is {row}")
                 self._is_right(place, row, wanted)
+        for asset, params in self.watch.rows("SELECT asset, params FROM part WHERE wanted = 1 AND kind <> 'merge'"):
+            if f'"planner":{self.installed}' not in params:
+                self.watch.fail(4, f"asset {asset} is planned by an older version: {params}")
 
     def _is_right(self, place: Place, row: Any, wanted: list[bytes] | bytes | None) -> None:
         if isinstance(wanted, list):

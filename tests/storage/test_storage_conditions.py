@@ -1,0 +1,52 @@
+"""Conditions inside the statements that act: each refuses what has become wrong since it was read (CONTRACT 4, 5, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, text
+from world import Driver, book, chapter, scene, unit
+
+from animastor.engine.ports import Begin, Ended, RollBack
+from animastor.engine.reasons import Reason
+from animastor.engine.states import Outcome, State
+from animastor.storage import ends
+from animastor.storage.sql import SqlStorage
+
+
+async def test_what_was_edited_after_it_was_planned_does_not_begin(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("sound",))
+    (row,), (planned,) = await driver.plan_due("sound")
+    assert planned.missing
+    await driver.save(book(chapter("1", scene("a", unit("a-u1", "other")))))
+    (begun,) = await storage.begin([Begin(row.asset, driver.next_id(), row.plan_seq)])
+    assert not begun.begun
+    (again,) = await driver.start("sound")
+    assert again.missing != planned.missing
+
+
+async def test_a_plan_made_before_an_edit_is_not_stored(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("sound",))
+    rows, _ = await driver.plan_due("sound")
+    old = await driver.plans(rows)
+    await driver.save(book(chapter("1", scene("a", unit("a-u1", "other")))))
+    assert [one.reason for one in await storage.store_plans(old)] == [Reason.STALE_PLAN]
+
+
+async def test_a_dispatch_ends_once_and_keeps_its_first_outcome(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("sound",))
+    (work,) = await driver.start("sound")
+    await storage.roll_back([RollBack(work.asset, work.dispatch_id, Reason.RESTART)])
+
+    def again(connection: Connection) -> dict[int, Ended]:
+        return ends.end(connection, Outcome.SUCCESS, [(work.asset, work.dispatch_id, "")])
+
+    def outcomes(connection: Connection) -> Sequence[object]:
+        return [tuple(row) for row in connection.execute(text("SELECT outcome, reason FROM dispatch"))]
+
+    assert await storage._db.write(again) == {}
+    assert await storage._db.read(outcomes) == [("cancelled", "restart")]
+    assert (await driver.states(key))["a", "sound"] is State.PENDING
