@@ -1,4 +1,4 @@
-"""Conditions inside the statements that act: each refuses what has become wrong since it was read (CONTRACT 4, 5, 8)."""
+"""Conditions inside the statements that act: each refuses what has become wrong since it was read (CONTRACT 4, 8)."""
 
 from __future__ import annotations
 
