@@ -38,14 +38,18 @@ TESTS = 2  # what may start while a breaker is not closed: its half-open permits
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a round for a pair did: assets looked at, started, and moved without work (restored, failed, waiting)."""
+    """What a round for a pair did: assets looked at, started, and moved without work (restored, failed, waiting).
+
+    `last`: all that was due has started, so that there is nothing to look at once more.
+    """
 
     seen: int = 0
     started: int = 0
     moved: int = 0
+    last: bool = False
 
     def __add__(self, other: Round) -> Round:
-        return Round(self.seen + other.seen, self.started + other.started, self.moved + other.moved)
+        return Round(self.seen + other.seen, self.started + other.started, self.moved + other.moved, other.last)
 
 
 class Dispatcher:
@@ -75,7 +79,7 @@ class Dispatcher:
         self._batch = batch
 
     async def dispatch(self, status: PairStatus, books: int, turn: Turn) -> Round:
-        """Fill the free slots of a pair; `books` is how many share them. Ends when a round starts and moves nothing.
+        """Fill the free slots of a pair; `books` is how many share them. Ends when nothing more is due, or may start.
 
         Raises `TurnLostError` when another engine fills them now; what has begun by then is entered all the same.
         """
@@ -85,7 +89,7 @@ class Dispatcher:
             done = await self._round(status, free, min(limit, self._batch), books, turn)
             total += done
             free -= done.started
-            if not (done.started or done.moved):
+            if done.last or not (done.started or done.moved):
                 break
             # what needs no work takes no slot: look at more of it at a time
             limit = free if done.started else min(self._batch, max(free, 2 * limit))
@@ -102,7 +106,8 @@ class Dispatcher:
             await self._releaser.never_begun([start.ended for start in admitted])
             raise TurnLostError
         started = await self._begin(admitted)
-        return Round(look.seen, started, look.moved + len(look.starts) - len(able))
+        last = look.whole and started == look.seen
+        return Round(look.seen, started, look.moved + len(look.starts) - len(able), last)
 
     async def _able(self, starts: Sequence[Start], profiles: frozenset[str]) -> list[Start]:
         """Those with at least one job that somebody could do; the others wait for a worker (`no_worker`)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from animastor.engine.gate import Gate
 from animastor.engine.observing import Observer
 from animastor.engine.ports import Coordination, Storage
@@ -31,9 +33,10 @@ class Eras:
 
     async def present(self) -> None:
         """Say that a server is there (workers' silence counts only then), and look whether the copy is."""
-        await self._coordination.serving()
+        _, era = await asyncio.gather(self._coordination.serving(), self._coordination.era())
         self._reach.back()
-        await self.check()
+        if era is None:
+            await self.check()
 
     async def check(self) -> bool:
         """Whether the copy was missing; then a new era has begun, with its window where one is configured."""

@@ -43,7 +43,7 @@ class Start:
 class Look:
     """Assets with something to make; how many were looked at, and moved without work (restored, failed, waiting).
 
-    `last_book`: served last by the walk; the next one starts behind it.
+    `last_book`: served last by the walk; the next one starts behind it. `whole`: this is all that was due.
     """
 
     starts: Sequence[Start] = ()
@@ -51,6 +51,7 @@ class Look:
     moved: int = 0
     last_book: int = 0
     at: float = float("-inf")
+    whole: bool = False
 
 
 @dataclass(slots=True)
@@ -121,7 +122,7 @@ class Lookout:
         self._after[pair] = look.last_book
         if len(look.starts) > limit:
             self._left[pair] = replace(look, starts=look.starts[limit:], seen=len(look.starts) - limit, moved=0)
-            look = replace(look, starts=look.starts[:limit])
+            look = replace(look, starts=look.starts[:limit], whole=False)
         return look
 
     def ahead(self, pair: Pair, limit: int, books: int, look: Look) -> None:
@@ -147,7 +148,9 @@ class Lookout:
         each = max(1, -(-limit // max(1, books))) + (len(besides) if books <= 1 else 0)
         walk = await self._storage.due(pair, limit, each, self._after.get(pair, 0), besides)
         starts, moved = await self._plan(walk.rows) if walk.rows else ((), 0)
-        return Look(starts, len(walk.rows), moved, walk.last_book, self._clock.now())
+        seen = len(walk.rows)
+        whole = not besides and seen < each and len(starts) + moved == seen  # no book gave all that it may at a time
+        return Look(starts, seen, moved, walk.last_book, self._clock.now(), whole)
 
     async def _plan(self, rows: Sequence[PlanRow]) -> tuple[Sequence[Start], int]:
         """Store the plans of due assets; those with something to make, and how many were moved without work."""
