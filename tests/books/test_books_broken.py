@@ -348,6 +348,12 @@ CASES = [
         "v/chapters/c1.json has two scenes with the id s1.",
     ),
     Case(
+        "a chapter id twice",
+        vbook({"chapters/c1.json": {"chapter_id": "c1"}, "chapters/c1-old.json": {"chapter": "c1"}}),
+        R.ID_DUPLICATE,
+        "v/chapters/c1-old.json and v/chapters/c1.json both have the chapter id c1.",
+    ),
+    Case(
         "a character twice",
         vbook({"characters.json": [{"id": "x"}, {"id": "x"}]}),
         R.ID_DUPLICATE,

@@ -33,7 +33,9 @@ def read_chapters(files: Files, root: str, order: Sequence[str]) -> tuple[Chapte
     folder = root + FOLDER
     names = sorted(name for name in files.names() if name.startswith(folder) and name.endswith(".json"))
     found = {name: parse_object(files.read(name), files.where(name)) for name in names}
-    by_id = {held: name for name, value in found.items() if (held := _declared_id(value))}
+    by_id: dict[str, list[str]] = {}
+    for name, value in found.items():
+        by_id.setdefault(_declared_id(value), []).append(name)
     units: dict[str, str] = {}
     chapters: list[Chapter] = []
     for wanted in order:
@@ -50,11 +52,17 @@ def _declared_id(value: object) -> str:
     return str(held) if isinstance(held, str | int) else ""
 
 
-def _file_of(wanted: str, folder: str, found: Mapping[str, Any], by_id: Mapping[str, str], files: Files) -> str:
+def _file_of(
+    wanted: str, folder: str, found: Mapping[str, Any], by_id: Mapping[str, Sequence[str]], files: Files
+) -> str:
     """The file of a chapter: by the id inside, else by its name. Raises BookError."""
     checked_id(wanted, f"{files.where(folder[: -len(FOLDER)] + 'book.json')}: structure.chapters_order")
-    if wanted in by_id:
-        return by_id[wanted]
+    named = by_id.get(wanted, ())
+    if len(named) > 1:
+        others = " and ".join(files.where(name) for name in named)
+        raise BookError(Reason.ID_DUPLICATE, f"{others} both have the chapter id {wanted}.")
+    if named:
+        return named[0]
     name = f"{folder}{wanted}.json"
     if name not in found:
         message = f"{files.where(name)} is absent, but structure.chapters_order names the chapter {wanted}."
