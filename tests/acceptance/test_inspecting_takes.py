@@ -86,6 +86,7 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(made: Place) -> None:
         (("--pin", "a", "--unpin"), 2, "Invalid value: --choose, --pin, --unpin and --supply exclude one another."),
         (("--choose", _of(made, "image")["take"]), 3, "This take is the one that is wanted already."),
         (("--unpin",), 3, f"Nothing is pinned or supplied for unit {UNIT}."),
+        (("--unpin", "--part", "2"), 3, f"Nothing is pinned or supplied for part 2 of unit {UNIT}."),
     ):
         told = _takes(made, *arguments)
         assert (told.code, told.out) == (code, ""), told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from world import Driver, Time, book, chapter, scene, unit
 
 from animastor.engine.ports import Gift, TakeRow
@@ -54,6 +56,20 @@ async def test_only_one_part_is_fixed_in_one_place(driver: Driver, storage: SqlS
     assert await storage.give(_gift(before, supplied=True))
     takes = await storage.takes_of(key, "u") or ()
     assert [one.artifact for one in takes if one.pinned or one.supplied] == [before.artifact]
+
+
+async def test_taking_one_part_back_leaves_the_other_fixed_parts_of_its_unit(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await _prompted(driver, "p1")
+    (made,) = await storage.takes_of(key, "u") or ()
+    for ordinal in (0, 1):
+        assert await storage.give(replace(_gift(made), ordinal=ordinal))
+    first, second = sorted(
+        (one for one in await storage.takes_of(key, "u") or () if one.pinned), key=lambda one: one.ordinal
+    )
+    assert await storage.take_back(first.asset, first.kind, "u", first.hash) == 1
+    assert [one.hash for one in await storage.takes_of(key, "u") or () if one.pinned] == [second.hash]
 
 
 async def test_an_unknown_unit_has_no_takes_and_no_name_is_looked_up_by_its_beginning(

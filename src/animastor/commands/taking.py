@@ -84,12 +84,14 @@ async def _done(drive: Driving, row: BookRow, asked: Taking, takes: Sequence[Tak
         await engine.pin(one, asked.part - 1 if asked.part else None)
         return f"Take {_name(one)} is pinned for {_what(one)}: edits and rebuilds leave it alone; {again}", one
     if asked.unpin:
-        fixed = [each for each in takes if each.pinned or each.supplied]
+        fixed = [each for each in takes if _is_fixed(each, asked)]
         if not fixed:
-            raise TakeError(f"nothing is pinned or supplied for unit {asked.unit}")
+            place = f"part {asked.part} of " if asked.part else ""
+            raise TakeError(f"nothing is pinned or supplied for {place}unit {asked.unit}")
         for each in fixed:
             await engine.unpin(each)
-        return f"Nothing is pinned or supplied for unit {asked.unit} any more; {again}", fixed[0]
+        names = " and ".join(dict.fromkeys(map(_part_name, fixed)))
+        return f"Nothing is pinned or supplied for {names} of unit {asked.unit} any more; {again}", fixed[0]
     one = _place(takes, asked)
     await engine.supply(one, await _fitted(drive, one, Path(asked.supply)))
     return f"{Path(asked.supply).name} is kept as {_what(one)}: edits and rebuilds leave it alone; {again}", one
@@ -132,6 +134,11 @@ def _place(takes: Sequence[TakeRow], asked: Taking) -> TakeRow:
     if not wanted:
         raise TakeError("there is no such part of this unit: make it first, then replace it")
     raise TakeError(f"this unit has {len(wanted)} parts there: name one by --part 1 to {len(wanted)}")
+
+
+def _is_fixed(one: TakeRow, asked: Taking) -> bool:
+    """Whether a take is pinned or supplied in the place that was named."""
+    return (one.pinned or one.supplied) and asked.part in (0, one.ordinal + 1)
 
 
 def _name(one: TakeRow) -> str:

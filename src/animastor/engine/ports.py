@@ -1072,7 +1072,9 @@ class Storage(Protocol):
     # takes ----------------------------------------------------------------------------------------------------------
     async def takes_of(self, book_key: BookKey, unit_id: str) -> Sequence[TakeRow] | None: ...  # None: no such unit
     async def give(self, gift: Gift) -> bool: ...  # False: its bytes are being collected
-    async def take_back(self, asset: AssetId, kind: str, unit_id: str) -> int: ...  # what was fixed there
+    async def take_back(
+        self, asset: AssetId, kind: str, unit_id: str, hash_: str = ""
+    ) -> int: ...  # how many were fixed there; only the part with this hash, if one is named
     async def choose_take(self, asset: AssetId, book_key: BookKey, media: str, unit_id: str, take: int) -> None: ...
     async def highest_take(self, book_key: BookKey, media: str, unit_id: str) -> int: ...
 

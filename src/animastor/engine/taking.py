@@ -99,8 +99,8 @@ class Takes:
         await self._give(gift, source)
 
     async def unpin(self, take: TakeRow) -> int:
-        """Fix nothing of its kind for its unit any more; how many parts were fixed."""
-        gone = await self._storage.take_back(take.asset, take.kind, take.unit_ids[0])
+        """Fix this part no more; how many parts were fixed."""
+        gone = await self._storage.take_back(take.asset, take.kind, take.unit_ids[0], take.hash)
         self._bell.ring()
         return gone
 

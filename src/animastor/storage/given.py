@@ -206,10 +206,10 @@ def _fixed_at(connection: Connection, gift: Gift) -> list[str]:
     return [row.hash for row in rows if orjson.loads(row.params)[GIVEN]["ordinal"] == gift.ordinal]
 
 
-def take_back(connection: Connection, asset: AssetId, kind: str, unit_id: str) -> int:
-    """Nothing of this kind is fixed for this unit any more; how many parts were."""
+def take_back(connection: Connection, asset: AssetId, kind: str, unit_id: str, hash_: str = "") -> int:
+    """Nothing of this kind, or only not this part, is fixed for this unit any more; how many parts were."""
     lock_assets(connection, [asset])
-    gone = fetch(connection, _LET_GO, places=[(asset, kind, unit_id, -1, "")])
+    gone = fetch(connection, _LET_GO, places=[(asset, kind, unit_id, 0 if hash_ else -1, hash_)])
     if gone:
         _touch(connection, [asset], Reason.UNPINNED, unit_id)
     return len(gone)

@@ -288,9 +288,9 @@ class SqlStorage(ports.Storage):
         """Fix a part in its place; False when its bytes are being collected: put them again."""
         return await self._db.write(given.give, gift)
 
-    async def take_back(self, asset: AssetId, kind: str, unit_id: str) -> int:
-        """Fix nothing of this kind for this unit any more; how many parts were fixed."""
-        return await self._db.write(given.take_back, asset, kind, unit_id)
+    async def take_back(self, asset: AssetId, kind: str, unit_id: str, hash_: str = "") -> int:
+        """Fix nothing of this kind, or only not this part, for this unit any more; how many parts were fixed."""
+        return await self._db.write(given.take_back, asset, kind, unit_id, hash_)
 
     async def choose_take(self, asset: AssetId, book_key: BookKey, media: str, unit_id: str, take: int) -> None:
         """Want this take of a unit."""
