@@ -47,6 +47,11 @@ def _planned(
     return Planned(parts=parts, merge=merge, wanted_hash=digest(merge))
 
 
+def _take(wanted: PlanInput, unit: Unit) -> dict[str, int]:
+    take = wanted.takes.get(unit.unit_id, 0)
+    return {"take": take} if take else {}
+
+
 def plan_voice(wanted: PlanInput) -> Planned:
     """A chunk for each unit that says something."""
     if any(unit.text == RAISES for unit in wanted.scene.units):
@@ -55,17 +60,12 @@ def plan_voice(wanted: PlanInput) -> Planned:
     return _planned(
         "chunk",
         [
-            (unit.unit_id, {"unit": unit.unit_id, "text": unit.text, "voice": voice}, ())
+            (unit.unit_id, {"unit": unit.unit_id, "text": unit.text, "voice": voice, **_take(wanted, unit)}, ())
             for unit in wanted.scene.units
             if unit.text
         ],
         wanted,
     )
-
-
-def _take(wanted: PlanInput, unit: Unit) -> dict[str, int]:
-    take = wanted.takes.get(unit.unit_id, 0)
-    return {"take": take} if take else {}
 
 
 def plan_sketch(wanted: PlanInput) -> Planned:

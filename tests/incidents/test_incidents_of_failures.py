@@ -155,11 +155,7 @@ def test_a_spent_retry_budget_is_told_and_does_not_stop_first_attempts(stage: St
 
     async def play(_: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=count, units=1))
-        stage.crew.fate = lambda claim, times: Fate(
-            seconds=0.2,
-            failure=FailureType.TRANSIENT if claim.job.kind == "picture" and times == 0 and not late else None,
-        )
-        late = False
+        stage.crew.fate = of_kind("picture", Fate(seconds=0.2, failure=FailureType.TRANSIENT), first=1)
         async with stage.playing(slots=40) as engine:
             opened = await stage.ask(engine, key, ("sketch",))
             told: set[str] = set()
