@@ -54,7 +54,7 @@ lint: $(READY) ## the checks that take seconds
 	@$(BIN)/lint-imports
 
 bench: $(READY) ## the measurements behind docs/performance.md
-	@for each in bench/engine.py bench/storage.py bench/due.py bench/coordination.py bench/tick.py bench/roundtrip.py bench/diffs.py bench/explain.py; do $(BIN)/python $$each || exit 1; done
+	@for each in bench/engine.py bench/storage.py bench/due.py bench/coordination.py bench/tick.py bench/diffs.py bench/explain.py; do $(BIN)/python $$each || exit 1; done
 
 lock: $(READY) ## pin the newest allowed versions (needs uv)
 	@uv pip compile --universal --generate-hashes --no-annotate --no-header --extra dev pyproject.toml -o requirements.lock
