@@ -16,7 +16,7 @@ from animastor.workers.backend import BackendError, Order
 from animastor.workers.storyboard import contact_sheet, picture, preview
 from animastor.workers.storyboard.board import board_of
 from animastor.workers.storyboard.colour import RGB, contrast
-from animastor.workers.storyboard.compose import paint
+from animastor.workers.storyboard.compose import composed, paint
 from animastor.workers.storyboard.lettering.card import INK, NIGHT_INK, draw_card, lay_out
 from animastor.workers.storyboard.lexicon import SETTINGS as SETTING_WORDS
 from animastor.workers.storyboard.scenery import SETTINGS
@@ -147,10 +147,11 @@ def test_text_has_a_contrast_of_at_least_four_and_a_half(time: str, weather: str
     size, text = (640, 360), "Every word of this can be read by everybody."
     people = [person("Ada", speaking=bool(name))]
     board = board_of(structure(environment=environment, size=list(size), text=text, lettering=role, people=people))
-    card = lay_out(text, role, size, name)
+    made = composed(board)
+    card = made.card
     assert card
     box = card.box
-    image = np.asarray(paint(board))[int(box.top) + 3 : int(box.bottom) - 3, int(box.left) + 3 : int(box.right) - 3]
+    image = np.asarray(made.image)[int(box.top) + 3 : int(box.bottom) - 3, int(box.left) + 3 : int(box.right) - 3]
     flat = image.reshape(-1, 3)
     ink: RGB = NIGHT_INK if board.light.dark or role in ("title", "chapter") else INK
     inked = np.abs(flat.astype(int) - ink).max(axis=1) < 12

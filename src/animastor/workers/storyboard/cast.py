@@ -27,9 +27,13 @@ _COARSE = 4  # the cover of figures is kept this much coarser than the canvas
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure that is in the picture: where its mouth is (units), the colour it is known by, whether it speaks."""
+    """A figure in the picture: where its mouth is, how high its head (units), its colour, whether it speaks.
+
+    `foot` is what it stands on, None when that is below the picture or in a boat.
+    """
 
     mouth: Point
+    head: float
     colour: RGB
     speaking: bool
 
@@ -72,7 +76,19 @@ def _draw(scene: Scene, one: Placed, stage: Stage, below: float | None = None) -
         light = (one.x + hand[0] * own, one.foot + (hand[1] - 0.45) * own)
         scene.shine(light[0], light[1], own * 2.4, strength=0.42, near=True)
     mouth = ((at[0] + shown.mouth[0]) / canvas.unit, (at[1] + shown.mouth[1]) / canvas.unit)
-    return Drawn(mouth, _colour_of(traits), pose.speaking)
+    _note(scene, one, mouth, own)
+    return Drawn(mouth, own, _colour_of(traits), pose.speaking)
+
+
+def _note(scene: Scene, one: Placed, mouth: Point, own: float) -> None:
+    """Note face and held thing of a figure: text keeps clear of them."""
+    traits, pose = one.actor.traits, one.actor.pose
+    scene.subjects.append((mouth[0] - 0.56 * own, mouth[1] - 0.95 * own, mouth[0] + 0.56 * own, mouth[1] + 0.26 * own))
+    if traits.species != "person" or not (pose.holds or pose.gesture == "knit"):
+        return
+    hand = hand_of(traits, pose, 1 if pose.turn >= 0 else -1, near_arm=True)[2]
+    x, y, low = one.x + hand[0] * own, one.foot + hand[1] * own, 0.80 if pose.gesture == "knit" else 0.10
+    scene.subjects.append((x - 0.34 * own, y - 0.55 * own, x + 0.34 * own, y + low * own))
 
 
 def _lay(scene: Scene, sprite: Sprite, at: Point) -> None:
@@ -166,7 +182,8 @@ def _afloat(stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) 
     boat, head = _boat_for(framing, placed), placed[0].head
     drawn = [_draw(scene, one, stage, below=boat.rim + head * 0.35) for one in placed]
     boats.rowing_boat(scene, boat.middle, boat.line, boat.length, 0.0, boats.HULLS[1], figures_inside=True)
-    lamp = (boat.middle + boat.length * 0.40, boat.line - boat.length * 0.24 - head * 0.30)
+    bow = -1 if boat.middle > stage.middle else 1  # on the side where there is more room
+    lamp = (boat.middle + bow * boat.length * 0.40, boat.line - boat.length * 0.24 - head * 0.30)
     draw_thing(scene.canvas, "lantern", lamp[0], lamp[1], head * 0.85)
     scene.shine(lamp[0], lamp[1], max(0.35, head * 3.0), strength=0.8, near=True)
     return drawn
@@ -201,4 +218,5 @@ def _shoulder(scene: Scene, stage: Stage, listener: Placed, left: bool) -> Drawn
     x, top = stage.width * (0.17 if left else 0.83), stage.floor * 0.30
     _lay(scene, replace(half, image=image, mask=mask), (x * canvas.unit - half.foot[0] * 2, top * canvas.unit))
     mouth = (x, top + head * 0.8)
-    return Drawn(mouth, _colour_of(listener.actor.traits), False)
+    scene.subjects.append((x - head * 0.5, top, x + head * 0.5, top + head))
+    return Drawn(mouth, head, _colour_of(listener.actor.traits), False)

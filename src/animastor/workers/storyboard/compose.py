@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from PIL import Image
@@ -11,7 +11,8 @@ from animastor.workers.storyboard.board import Board
 from animastor.workers.storyboard.canvas import Canvas, View
 from animastor.workers.storyboard.cast import Drawn, draw_figures
 from animastor.workers.storyboard.finish import finished
-from animastor.workers.storyboard.lettering.card import Card, draw_card, lay_out
+from animastor.workers.storyboard.lettering.bubble import Speaker, bubble
+from animastor.workers.storyboard.lettering.card import Box, Card, draw_card, lay_out
 from animastor.workers.storyboard.light import Light, light_of
 from animastor.workers.storyboard.props import draw_thread
 from animastor.workers.storyboard.scenery import Setting, setting_of
@@ -22,10 +23,28 @@ from animastor.workers.storyboard.still import draw_detail
 from animastor.workers.storyboard.weather import paint_air, roll_in
 
 
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """A finished picture, its text, and what the text keeps clear of: faces and named things, in pixels."""
+
+    image: Image.Image
+    card: Card | None
+    subjects: tuple[Box, ...]
+    drawn: tuple[Drawn, ...]
+
+
 def paint(board: Board) -> Image.Image:
     """The finished picture, of the board's size, in RGB."""
+    return composed(board).image
+
+
+def composed(board: Board) -> Composition:
+    """Paint a board, the panel of a caption or title first laid out, a bubble when it is known where heads are."""
     unit = min(board.size)
-    card = lay_out(board.text, board.lettering, board.size, board.speaker, board.byline) if board.text else None
+    spoken = board.lettering == "speech"
+    card = None
+    if board.text and not spoken:
+        card = lay_out(board.text, board.lettering, board.size, board.speaker, board.byline)
     stage = _stage(board, card, unit)
     framing = framing_of(board)
     scene = _scene(board, stage, framing, unit)
@@ -33,19 +52,25 @@ def paint(board: Board) -> Image.Image:
     drawn = _fill(board, stage, framing, scene, setting)
     image = scene.canvas.image.resize(board.size, Image.Resampling.BOX)
     image = finished(image, unit, scene.light, scene.glows, board.place_seed, scene.cover)
+    subjects = tuple(Box(*(edge * unit for edge in area)) for area in scene.subjects)
+    speaker = next((one for one in drawn if one.speaking), None)
+    voice = Speaker((speaker.mouth[0] * unit, speaker.mouth[1] * unit), speaker.head * unit) if speaker else None
+    if board.text and spoken:
+        card = bubble(board.text, board.size, board.speaker, voice, subjects)
     if card:
-        speaker = next((one for one in drawn if one.speaking), None)
-        mouth = None if speaker is None else (speaker.mouth[0] * unit, speaker.mouth[1] * unit)
-        draw_card(image, card, board.light.dark, mouth, speaker.colour if speaker else None)
-    return image
+        colour = speaker.colour if speaker else None
+        mouth, face = (voice.mouth, voice.face) if voice else (None, 0.0)
+        draw_card(image, card, board.light.dark, mouth, colour, face)
+    return Composition(image, card, subjects, tuple(drawn))
 
 
 def _stage(board: Board, card: Card | None, unit: int) -> Stage:
     width, height = board.size[0] / unit, board.size[1] / unit
-    floor = height * (0.94 if card and card.role == "title" else 0.86)
-    if card and card.role != "title":
-        floor = card.box.top / unit - (0.035 if card.name else 0.0)
-    return Stage(width, height, floor)
+    if card and card.role == "title":
+        return Stage(width, height, height * 0.94, ceiling=card.box.bottom / unit)
+    if board.lettering == "speech":
+        return Stage(width, height, height * 0.90, aside=0.17)
+    return Stage(width, height, card.box.top / unit if card else height * 0.86)
 
 
 def _density(size: tuple[int, int]) -> int:
@@ -74,15 +99,16 @@ def _fill(board: Board, stage: Stage, framing: Framing, scene: Scene, setting: S
     """Everything between the sky and the air before it; returns the figures that were drawn."""
     chance = Random(board.seed)
     setting.back(scene)
+    seen = _seen(scene)
     _use_front_view(scene, stage, framing, board)
     weather = replace(scene.light, weather="clear", fog=0.0, bank=0.0) if board.inside else scene.light
-    roll_in(scene.canvas, weather, chance, scene.horizon, scene.ground)
+    roll_in(scene.canvas, weather, chance, *seen)
     paint_air(scene.canvas, weather, chance, before=False)
     if framing.head == 0.0 and not board.actors:
         draw_detail(board, stage, scene)
         drawn: list[Drawn] = []
     else:
-        placed = place(board, stage, framing, scene.ground)
+        placed = place(board, stage, framing, scene.ground, scene.uprights)
         drawn = draw_figures(board, stage, framing, scene, placed, setting.afloat)
         draw_thread(board, stage, framing, scene, placed)
     if setting.front and framing.feet:
@@ -90,6 +116,12 @@ def _fill(board: Board, stage: Stage, framing: Framing, scene: Scene, setting: S
     close = framing.zoom > 1.2 and bool(drawn)
     paint_air(scene.canvas, replace(weather, fog=weather.fog * (0.35 if close else 1.0)), chance, before=True)
     return drawn
+
+
+def _seen(scene: Scene) -> tuple[float, float]:
+    """Where horizon and ground are in the picture, units."""
+    canvas = scene.canvas
+    return canvas.pixel(0, scene.horizon)[1] / canvas.unit, canvas.pixel(0, scene.ground)[1] / canvas.unit
 
 
 def _use_front_view(scene: Scene, stage: Stage, framing: Framing, board: Board) -> None:

@@ -26,6 +26,19 @@ class Glow:
     near: bool = False  # it shines before the figures, not only behind them
 
 
+@dataclass(frozen=True, slots=True)
+class Upright:
+    """Something upright in the setting, in the picture's units: a post behind a head would grow out of it."""
+
+    x: float
+    top: float
+    foot: float
+    slim: bool = True  # a pole rather than a chimney
+
+
+Area = tuple[float, float, float, float]  # left, top, right, bottom in units of the picture
+
+
 @dataclass(slots=True)
 class Scene:
     """A picture in work: its canvas, its light, its chance, where sky and ground meet, and the lights lit so far.
@@ -40,6 +53,14 @@ class Scene:
     ground: float
     glows: list[Glow] = field(default_factory=list)
     cover: Image.Image | None = None  # where figures stand before the lights: a mask over the whole picture
+    uprights: list[Upright] = field(default_factory=list)
+    subjects: list[Area] = field(default_factory=list)  # faces and named things: text must not cover them
+
+    def upright(self, x: float, top: float, foot: float, slim: bool = True) -> None:
+        """Note a post, a mast, a chimney, given in units of the scene."""
+        unit = self.canvas.unit
+        (px, high), low = self.canvas.pixel(x, top), self.canvas.pixel(x, foot)[1]
+        self.uprights.append(Upright(px / unit, high / unit, low / unit, slim))
 
     def shine(
         self,

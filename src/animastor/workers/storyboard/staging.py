@@ -5,22 +5,30 @@ Everything is measured in units of the picture's shorter side. The stage is the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from animastor.workers.storyboard.board import Actor, Board
 from animastor.workers.storyboard.canvas import View
 from animastor.workers.storyboard.figures.animal import HEIGHT, KINDS
+from animastor.workers.storyboard.figures.joints import frame_of, hand_of
+from animastor.workers.storyboard.sky import Upright
 
 MAX_FIGURES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The frame: width and height of the picture, and where the text begins, in units."""
+    """The frame in units: width and height of the picture, where text at its foot begins and text at its top ends.
+
+    `aside` is how far one alone stands off the middle, as a share of the width: who speaks leaves room for the bubble.
+    """
 
     width: float
     height: float
     floor: float
+    ceiling: float = 0.0
+    aside: float = 0.09
 
     @property
     def middle(self) -> float:
@@ -85,11 +93,20 @@ def view_of(board: Board, stage: Stage, framing: Framing, horizon: float) -> Vie
     """The zoom of the setting about a point that keeps its landmark and its horizon in the picture."""
     if framing.feet:
         return _wide_view(board, stage, framing, horizon)
+    if on_the_ground(board):
+        ground = max(stage.floor - 0.02, horizon + 0.16)
+        return View(framing.zoom, (stage.middle, ground), (stage.middle, stage.floor * 0.84))
     sideways = 0.5 + (0.16 if board.seed % 2 else -0.16) * min(1.0, framing.zoom - 1.0)
     if not board.actors:
         sideways = 0.5
     focus = (stage.width * sideways, horizon - 0.02)
     return View(framing.zoom, focus, (stage.middle, horizon + 0.02 * framing.zoom))
+
+
+def on_the_ground(board: Board) -> bool:
+    """Whether a close frame is lowered to the ground: only animals are in it, and they stand on it."""
+    animals = bool(board.actors) and all(actor.traits.species != "person" for actor in board.actors)
+    return animals and not framing_of(board).feet
 
 
 def _wide_view(board: Board, stage: Stage, framing: Framing, horizon: float) -> View:
@@ -100,16 +117,50 @@ def _wide_view(board: Board, stage: Stage, framing: Framing, horizon: float) -> 
     return View(zoom, (focus, horizon), (stage.middle, horizon))
 
 
-def place(board: Board, stage: Stage, framing: Framing, ground: float) -> list[Placed]:
-    """Every figure of the shot, from the back to the front."""
+def place(
+    board: Board, stage: Stage, framing: Framing, ground: float, uprights: Sequence[Upright] = ()
+) -> list[Placed]:
+    """Every figure of the shot, from the back to the front, with no upright of the setting behind a head."""
     actors = list(board.actors[:MAX_FIGURES])
     if not actors or framing.head == 0.0:
         return []
     ordered = sorted(actors, key=lambda actor: actor.side)
     xs = _spread(ordered, stage, framing)
+    if on_the_ground(board) and len(ordered) == 1 and ordered[0].pose.stance != "sleep":
+        # What it acts on lies before it: it keeps to the side that it comes from.
+        xs = [stage.middle + (stage.middle - xs[0]) * 1.6]
     turned = _turned(ordered, xs, stage)
-    placed = [_placed(actor, x, stage, framing, ground, turned) for actor, x in zip(turned, xs, strict=True)]
+    nested = "basket" in board.things
+    placed = [_placed(actor, x, stage, framing, ground, turned, nested) for actor, x in zip(turned, xs, strict=True)]
+    placed = _clear_of(uprights, _within(placed, stage, ground) if framing.feet else placed, stage)
     return sorted(placed, key=lambda one: (one.actor.pose.speaking, one.actor.traits.species != "person"))
+
+
+def _within(placed: list[Placed], stage: Stage, ground: float) -> list[Placed]:
+    """Whole figures made smaller together until the tallest fits under what is written above."""
+    tallest = max((height_of(one.actor) + _crest(one.actor) * size_of(one.actor)) * one.head for one in placed)
+    share = min(1.0, (ground - stage.ceiling - 0.03) / tallest)
+    return [replace(one, head=one.head * share) for one in placed]
+
+
+def _clear_of(uprights: Sequence[Upright], placed: list[Placed], stage: Stage) -> list[Placed]:
+    """Everyone moved aside together, by as little as leaves the fewest uprights behind heads."""
+
+    def behind(shift: float) -> int:
+        return sum(_grows_out(post, one, shift) for one in placed for post in uprights if post.slim)
+
+    edge = 0.09 * stage.width
+    low, high = min(one.x for one in placed) - edge, stage.width - edge - max(one.x for one in placed)
+    shifts = [way * step * 0.02 for step in range(13) for way in (1, -1)]
+    allowed = [0.0, *(shift for shift in shifts if -low <= shift <= high)]
+    best = min(allowed, key=lambda shift: (behind(shift), abs(shift)))
+    return [replace(one, x=one.x + best) for one in placed]
+
+
+def _grows_out(post: Upright, one: Placed, shift: float) -> bool:
+    own = one.head * size_of(one.actor)
+    top = one.foot - height_of(one.actor) * one.head
+    return abs(post.x - one.x - shift) < 0.62 * own and post.top < top + 0.5 * own and post.foot > top
 
 
 def _spread(actors: list[Actor], stage: Stage, framing: Framing) -> list[float]:
@@ -136,7 +187,7 @@ def _one_and_animals(actors: list[Actor], stage: Stage, framing: Framing) -> lis
     for actor in actors:
         way = actor.side or (-1 if sum(actor.traits.id.encode()) % 2 else 1)
         if len(actors) == 1 or actor.traits.species == "person":
-            xs.append(stage.middle + way * stage.width * (0.08 if framing.feet else 0.09))
+            xs.append(stage.middle + way * stage.width * stage.aside * (0.9 if framing.feet else 1.0))
         else:
             xs.append(stage.middle + (-1 if aside % 2 else 1) * stage.width * 0.3)
             aside += 1
@@ -182,40 +233,63 @@ def _turned(actors: list[Actor], xs: list[float], stage: Stage) -> list[Actor]:
     return turned
 
 
-def _placed(actor: Actor, x: float, stage: Stage, framing: Framing, ground: float, everyone: list[Actor]) -> Placed:
+def _placed(
+    actor: Actor, x: float, stage: Stage, framing: Framing, ground: float, everyone: list[Actor], nested: bool
+) -> Placed:
     head = min(framing.head * stage.floor, 0.50 * stage.width / size_of(actor))
     if framing.feet:
         nearer = 0.0 if actor.traits.species == "person" else 0.018
+        if nested and actor.pose.stance == "sleep":
+            nearer = -0.98 * head * size_of(actor)  # what it lies in stands on the ground
         return Placed(actor, x, ground + nearer, head)
     if actor.traits.species != "person":
-        return _close_animal(actor, x, stage, head, alone=len(everyone) == 1)
+        return _close_animal(actor, x, stage, head, everyone, nested)
     tallest = max(height_of(other) for other in everyone)
     own, size = height_of(actor), size_of(actor)
     if sum(other.traits.species == "person" for other in everyone) == 1:
         # One alone fills the frame down to its lower edge, however small they are.
         head *= min(1.6, max(1.0, (stage.height + 0.02 - framing.top * stage.floor) / (own * head)))
+    crest = _crest(actor)
+    shown = crest + reach_of(actor)
+    head = min(head, (stage.floor - 0.035 - max(stage.ceiling, 0.02)) / (shown * size))
     # Of people of different height the small ones are lifted a little, so that a close frame holds every face.
     drop = (tallest - own) * head * (0.62 if len(everyone) > 1 else 0.0)
-    foot = framing.top * stage.floor + drop + (own + _crest(actor) * size) * head
-    # Their feet are below the picture, unless that would hide a chin behind the text.
-    lowest = stage.floor - 0.035 + head * (own - 1.06 * size)
+    foot = max(framing.top * stage.floor, stage.ceiling) + drop + (own + crest * size) * head
+    # Their feet are below the picture, unless that would hide a chin, or what they hold, behind the text.
+    lowest = stage.floor - 0.035 + head * (own - (shown - crest) * size)
     return Placed(actor, x, min(max(foot, stage.height + 0.02), lowest), head)
+
+
+def reach_of(actor: Actor) -> float:
+    """How far down a figure must be seen, in its own heads below the top of its skull: the chin, and what it holds."""
+    traits, pose = actor.traits, actor.pose
+    if traits.species != "person":
+        return HEIGHT
+    if not (pose.holds or pose.gesture in ("knit", "speak", "point", "wave")):
+        return 1.06
+    near = 1 if pose.turn >= 0 else -1
+    hand = hand_of(traits, pose, near, near_arm=True)[2][1] - frame_of(traits, pose).top
+    return max(1.06, hand + (0.86 if pose.gesture == "knit" else 0.16))
 
 
 def _crest(actor: Actor) -> float:
     """How far hat or hair stand above the skull, in the figure's own heads; room is left for them."""
     traits = actor.traits
-    tall = {"top": 0.62, "witch": 0.80, "beanie": 0.36, "bowler": 0.30, "crown": 0.26, "sailor": 0.22, "cap": 0.22}
+    tall = {"top": 0.62, "witch": 0.80, "beanie": 0.36, "bowler": 0.30, "crown": 0.26, "sailor": 0.42, "cap": 0.34}
     return max(tall.get(traits.hat, 0.1), 0.34 if traits.hair_style == "bun" else 0.0)
 
 
-def _close_animal(actor: Actor, x: float, stage: Stage, head: float, alone: bool) -> Placed:
-    """An animal in a close frame: alone it fills it; with people it sits at the very front, before the picture."""
+def _close_animal(actor: Actor, x: float, stage: Stage, head: float, everyone: list[Actor], nested: bool) -> Placed:
+    """An animal in a close frame: with people it sits at the very front; otherwise it is large, on the ground."""
     size = size_of(actor)
-    if not alone:
+    if any(other.traits.species == "person" for other in everyone):
         side = -1 if x < stage.middle else 1
-        return Placed(actor, stage.middle + side * stage.width * 0.35, stage.height * 0.985, head * 1.3)
-    share, foot = {"leap": (0.25, 0.74), "walk": (0.28, 0.90), "sleep": (0.38, 0.76)}.get(
-        actor.pose.stance, (0.40, 1.10)
-    )
-    return Placed(actor, x, foot * stage.floor, share * stage.floor / size)
+        foot = min(stage.height * 0.985, stage.floor + 1.1 * head * 1.3 * size)
+        return Placed(actor, stage.middle + side * stage.width * 0.40, foot, head * 1.3)
+    room = stage.floor - max(0.04, stage.ceiling)
+    crowd = 1.0 if len(everyone) == 1 else 1.6 / len(everyone)
+    if actor.pose.stance == "sleep" and nested:
+        own = 0.38 * room * crowd
+        return Placed(actor, x, stage.floor - 0.03 - 0.98 * own, own / size)
+    share = {"leap": 0.26, "walk": 0.29, "sleep": 0.40}.get(actor.pose.stance, 0.33)
+    return Placed(actor, x, stage.floor - 0.05, share * room * crowd / size)

@@ -141,8 +141,8 @@ def _body(base: Traits, words: Sequence[str], looks: str) -> Traits:
     if years:
         count = int(next(filter(None, years.groups())))
         age = "child" if count < 15 else "old" if count >= 65 else "adult"
-    heads, head = {"child": (3.3, 0.90), "old": (4.0, 0.99), "adult": (4.35, 1.0)}[age]
-    heads += 0.4 if found & {"tall", "lanky", "long"} and age != "child" else 0
+    heads, head = {"child": (3.3, 0.90), "old": (4.15, 0.99), "adult": (4.35, 1.0)}[age]
+    heads += 0.3 if found & {"tall", "lanky", "long"} and age != "child" else 0
     heads -= 0.45 if found & {"short", "tiny", "small"} and age != "child" else 0
     bulk = 1.22 if found & {"broad", "stout", "fat", "plump", "round", "burly", "big", "heavy", "large"} else 1.0
     bulk = 0.86 if found & {"thin", "slim", "slender", "lean", "lanky", "gaunt"} else bulk

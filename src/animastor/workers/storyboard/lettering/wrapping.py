@@ -38,7 +38,7 @@ def _split_wide(word: str) -> list[str]:
 
 def wrap(text: str, size: int, width: float, bold: bool = False) -> list[str]:
     """Lines no wider than `width` pixels, as even as they can be for their number."""
-    pieces = _fitting(pieces_of(text), size, width, bold)
+    pieces = _with_articles(_fitting(pieces_of(text), size, width, bold), size, width, bold)
     widths = [width_of(piece.rstrip(), size, bold) for piece in pieces]
     full = [width_of(piece, size, bold) for piece in pieces]
     lines = _greedy(pieces, widths, full, width)
@@ -50,6 +50,29 @@ def wrap(text: str, size: int, width: float, bold: bool = False) -> list[str]:
         else:
             low = middle
     return _greedy(pieces, widths, full, high)
+
+
+_ARTICLES = {
+    "en": ("a", "an", "the"),
+    "de": ("der", "die", "das", "ein", "eine"),
+    "fr": ("le", "la", "les", "un", "une", "des"),
+    "es": ("el", "los", "las", "una"),
+    "it": ("il", "lo", "gli"),
+    "pt": ("o", "os", "as", "um", "uma"),
+}
+_ARTICLE = frozenset(word for words in _ARTICLES.values() for word in words)
+
+
+def _with_articles(pieces: list[str], size: int, width: float, bold: bool) -> list[str]:
+    """An article is kept with the word after it, where both fit on a line: no line ends with a lonely "a"."""
+    kept: list[str] = []
+    for piece in pieces:
+        alone = kept and kept[-1].strip("“‘«¿¡ ").casefold() in _ARTICLE
+        if alone and width_of((kept[-1] + piece).rstrip(), size, bold) <= width:
+            kept[-1] += piece
+        else:
+            kept.append(piece)
+    return kept
 
 
 def _greedy(pieces: list[str], widths: list[float], full: list[float], limit: float) -> list[str]:

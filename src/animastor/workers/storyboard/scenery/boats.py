@@ -42,6 +42,7 @@ def fishing_boat(scene: Scene, x: float, line: float, length: float, depth: floa
     """A fishing boat with a cabin, a mast, a furled sail and a lamp."""
     canvas, light = scene.canvas, scene.light
     mast = light.seen(rgb("#5e4636"), depth)
+    scene.upright(x - length * 0.06, line - length * 1.05, line)
     canvas.stroke(
         [(x - length * 0.06, line), (x - length * 0.06, line - length * 1.05)],
         length * 0.022,

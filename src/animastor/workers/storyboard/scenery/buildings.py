@@ -59,6 +59,7 @@ def cottage(scene: Scene, x: float, foot: float, w: float, depth: float = 0.3, w
     roof = light.seen(snowy(scene, rng.choice(ROOFS)), depth)
     h, lean = w * rng.uniform(0.62, 0.85), w * rng.uniform(-0.03, 0.03)
     eaves, peak = foot - h, foot - h - w * rng.uniform(0.55, 0.75)
+    scene.upright(x + lean * 2, peak, foot, slim=False)
     _chimney(scene, x + w * rng.choice((-0.26, 0.24)), peak + w * 0.22, w * 0.11, depth)
     canvas.shape([(x - w / 2, foot), (x - w / 2 + lean, eaves), (x + w / 2 + lean, eaves), (x + w / 2, foot)], body)
     canvas.shape(
@@ -144,6 +145,7 @@ def lamp_post(scene: Scene, x: float, foot: float, height: float, depth: float =
     canvas, light = scene.canvas, scene.light
     iron = light.seen(rgb("#3a3d4a"), depth)
     top = foot - height
+    scene.upright(x, top, foot)
     canvas.stroke([(x, foot), (x, top + height * 0.16)], height * 0.035, iron, height * 0.022, curved=False)
     canvas.box(x - height * 0.05, foot - height * 0.04, x + height * 0.05, foot, iron)
     canvas.stroke(
