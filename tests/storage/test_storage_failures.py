@@ -7,7 +7,7 @@ from world import PICTURE, SOUND, Driver, Time, Work, book, chapter, scene, unit
 
 from animastor.engine.backoff import backoff_s
 from animastor.engine.ports import Ended, RollBack, Scope
-from animastor.engine.reasons import Reason
+from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import State, Wait
 from animastor.protocol import DispatchId, FailureType
 from animastor.storage.sql import SqlStorage
@@ -181,12 +181,15 @@ async def test_what_follows_a_failed_asset_goes_on_without_it(driver: Driver, st
     assert (await driver.states(key))["s", "clip"] is State.READY
 
 
-async def test_a_late_failure_of_a_ready_asset_changes_nothing(driver: Driver, storage: SqlStorage) -> None:
+async def test_a_late_failure_of_a_ready_asset_is_told_and_changes_nothing(driver: Driver, storage: SqlStorage) -> None:
     key, work = await _one_sound(driver)
     await driver.finish(work)
     (answer,) = await storage.count_failures([driver.failure(work, work.missing[0])])
     assert answer.reason is Reason.STALE_CLAIM
     assert (await driver.states(key))["s", "sound"] is State.READY  # type: ignore[arg-type]
+    told = (await storage.journal(limit=1000))[-1]
+    assert (told.type, told.state, told.asset) == (JournalType.PART_REFUSED, State.READY, work.asset)
+    assert (told.details["code"], told.details["message"]) == ("broken", "it broke")
 
 
 async def test_a_merge_has_attempts_of_its_own(driver: Driver, storage: SqlStorage) -> None:

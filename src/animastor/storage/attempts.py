@@ -107,6 +107,7 @@ def count_failures(connection: Connection, registry: Registry, failures: Sequenc
     given = [_given(newest[key], one, at) for key, one in sorted(judged.items())]
     counted = {(row.asset, row.hash) for row in fetch(connection, _COUNT, failures=given)} if given else set()
     _journal(connection, rows, newest, judged, counted, at)
+    _journal_late(connection, [one for one in failures if (one.asset, one.hash) not in counted and _is_late(one, rows)])
     moved = _derive(connection, registry, [rows[key] for key in sorted(counted)], at)
     return [
         _answer(one, rows.get((one.asset, one.hash)), judged.get((one.asset, one.hash)), moved, at)
@@ -171,6 +172,31 @@ def _journal(
         )
         member = (failure.asset, row.dispatch_id or None, about)
         journal.record(connection, JournalType.PART_FAILED, State(row.state), one.code, [member])
+
+
+def _is_late(failure: PartFailure, rows: dict[tuple[int, str], Any]) -> bool:
+    row = rows.get((failure.asset, failure.hash))
+    return row is not None and row.state == State.READY
+
+
+def _journal_late(connection: Connection, late: Sequence[PartFailure]) -> None:
+    """An error of what is READY all the same is told, and changes nothing (CONTRACT 9)."""
+    members = [
+        (
+            one.asset,
+            None,
+            journal.details(
+                hash=one.hash,
+                kind=one.kind,
+                type=one.failure.value,
+                code=one.code,
+                message=one.message,
+                worker=one.worker,
+            ),
+        )
+        for one in late
+    ]
+    journal.record(connection, JournalType.PART_REFUSED, State.READY, Reason.STALE_CLAIM, members)
 
 
 def _derive(connection: Connection, registry: Registry, rows: Sequence[Any], at: float) -> _Moved:

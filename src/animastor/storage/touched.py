@@ -49,7 +49,7 @@ _MADE = Statement(
     "made_before",
     "What is READY of some hashes, in the workspace of a book.",
     """
-    SELECT h.hash, min(p.artifact) AS artifact, min(p.facts) AS facts
+    SELECT h.hash, min(p.artifact || ' ' || p.facts) AS found
     FROM {hashes} AS h
     JOIN part p ON substr(p.hash, 1, 12) = substr(h.hash, 1, 12) AND p.hash = h.hash AND p.state = {PART_READY}
     WHERE p.workspace = (SELECT b.workspace FROM book b WHERE b.book_key = :book)
@@ -128,4 +128,5 @@ def assets_touched(connection: Connection, scenes: Collection[int]) -> dict[Asse
 def made_before(connection: Connection, book_key: BookKey, hashes: Collection[str]) -> dict[str, MadeBefore]:
     """What is there of these hashes."""
     rows = fetch(connection, _MADE, book=book_key, hashes=sorted(hashes)) if hashes else ()
-    return {row.hash: MadeBefore(row.artifact, facts_from(row.facts)) for row in rows}
+    held = ((row.hash, *row.found.split(" ", 1)) for row in rows)
+    return {hash_: MadeBefore(artifact, facts_from(facts)) for hash_, artifact, facts in held}
