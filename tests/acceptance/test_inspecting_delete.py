@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from gate import Gate
+from journal_check import journal_differences
 from place import Place
 from program import Ran, Started, run
 from tiny_book import read
@@ -65,6 +66,7 @@ def test_what_is_being_made_is_stopped_and_deleted(place: Place) -> None:
     assert "Deleted: Tiny (tiny) with its 3 scenes, and " in told.out
     assert read(place.home, "SELECT count(*) FROM asset") == [(0,)]
     assert "Traceback" not in making.err
+    assert journal_differences(place.home) == []
 
 
 def test_mistakes_are_named(made: Place) -> None:

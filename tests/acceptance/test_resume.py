@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from journal_check import journal_differences
 from place import Place
 from program import Started, working_in
 from tiny_book import artifacts_of, parts_of, write_book
@@ -42,6 +43,7 @@ class Trial:
     parts: set[tuple[str, str]]
     left: Sequence[object]  # processes that outlived the killed one
     files: set[str]
+    journal: Sequence[str]  # where the tables are not as it tells
 
 
 @dataclass
@@ -104,6 +106,7 @@ def _trial(run: Run, moment: Callable[[Started], None]) -> Trial:
         parts_of(run.place.home),
         left,
         {path.name for path in run.place.out.iterdir()},
+        journal_differences(run.place.home),
     )
 
 
@@ -160,6 +163,7 @@ def test_killed_at_any_moment_it_goes_on_and_makes_nothing_twice(tmp_path: Path)
     print(f"an undisturbed run takes {seconds:.1f} s; the moments hit {dict(hit)}")
     for trial in trials:
         assert trial.left == []
+        assert trial.journal == []
         assert trial.artifacts == artifacts_of(whole.place.home)
         assert trial.parts == parts_of(whole.place.home)
         assert trial.files == {"tiny.mp4", "tiny.vtt", "tiny.m4b"}

@@ -27,7 +27,7 @@ from animastor.storage.requests import close, unfinished_of
 from animastor.storage.rows import Statement, fetch, run
 from animastor.storage.waiting import StepBack, step_back
 
-SCENES: Final = 200  # of one batch
+SCENES: Final = 40  # of one batch: no transaction over 50 ms
 
 _TOMBSTONE = Statement(
     "book_tombstone",
