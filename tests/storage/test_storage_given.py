@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from world import Driver, Time, book, chapter, scene, unit
+from world import Driver, Time, book, chapter, gift_of, scene, unit
 
-from animastor.engine.ports import Gift, TakeRow
 from animastor.media.giving import GIVEN
 from animastor.protocol import BookKey
 from animastor.storage.sql import SqlStorage
 
 DAY = 86_400.0
-
-
-def _gift(take: TakeRow, *, supplied: bool = False) -> Gift:
-    return Gift(
-        take.asset, take.kind, 0, take.unit_ids, take.artifact, take.suffix, take.size, take.facts, take.params,
-        take.hash, supplied,
-    )  # fmt: skip
 
 
 async def _prompted(driver: Driver, prompt: str) -> BookKey:
@@ -32,7 +24,7 @@ async def _prompted(driver: Driver, prompt: str) -> BookKey:
 async def test_a_fixed_part_is_in_every_plan_until_it_is_taken_back(driver: Driver, storage: SqlStorage) -> None:
     key = await _prompted(driver, "p1")
     (first,) = await storage.takes_of(key, "u") or ()
-    assert await storage.give(_gift(first))
+    assert await storage.give(gift_of(first))
     await driver.run(["picture"])
     key = await _prompted(driver, "p2")
     takes = await storage.takes_of(key, "u") or ()
@@ -52,8 +44,8 @@ async def test_only_one_part_is_fixed_in_one_place(driver: Driver, storage: SqlS
     await _prompted(driver, "p1")
     key = await _prompted(driver, "p2")
     now, before = await storage.takes_of(key, "u") or ()
-    assert await storage.give(_gift(now))
-    assert await storage.give(_gift(before, supplied=True))
+    assert await storage.give(gift_of(now))
+    assert await storage.give(gift_of(before, supplied=True))
     takes = await storage.takes_of(key, "u") or ()
     assert [one.artifact for one in takes if one.pinned or one.supplied] == [before.artifact]
 
@@ -64,7 +56,7 @@ async def test_taking_one_part_back_leaves_the_other_fixed_parts_of_its_unit(
     key = await _prompted(driver, "p1")
     (made,) = await storage.takes_of(key, "u") or ()
     for ordinal in (0, 1):
-        assert await storage.give(replace(_gift(made), ordinal=ordinal))
+        assert await storage.give(replace(gift_of(made), ordinal=ordinal))
     first, second = sorted(
         (one for one in await storage.takes_of(key, "u") or () if one.pinned), key=lambda one: one.ordinal
     )
@@ -91,7 +83,7 @@ async def test_bytes_that_are_being_collected_cannot_be_fixed(driver: Driver, st
         await _prompted(driver, f"p{number}")
     time.now += 40 * DAY
     assert await storage.collectable(100)
-    assert not await storage.give(_gift(takes[1]))
+    assert not await storage.give(gift_of(takes[1]))
 
 
 async def test_the_last_five_takes_are_kept_and_others_for_thirty_days(
@@ -120,7 +112,7 @@ async def test_a_fixed_part_is_never_collected(driver: Driver, storage: SqlStora
     await _prompted(driver, "p0")
     key = await _prompted(driver, "p1")
     old = (await storage.takes_of(key, "u") or ())[1]
-    assert await storage.give(_gift(old))
+    assert await storage.give(gift_of(old))
     for number in range(2, 9):
         await _prompted(driver, f"p{number}")
     for _ in range(3):

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from sqlalchemy import Connection, text
-from world import ALL, Driver, book, chapter, scene, unit
+from world import ALL, Driver, book, chapter, gift_of, scene, unit
 
 from animastor.books.model import Book
 from animastor.engine.ports import KeptPart, NewRequest, Scope, ScopeKind
@@ -109,8 +109,10 @@ async def test_pinned_and_given_parts_are_left_alone_and_named(
     driver: Driver, storage: SqlStorage, database: Database
 ) -> None:
     key = await _made(driver)
-    await _set(database, "UPDATE part SET pinned = 1 WHERE kind = 'picture' AND unit_id = 'a1'")
-    await _set(database, "UPDATE part SET supplied = 1 WHERE kind = 'picture' AND unit_id = 'b1'")
+    for unit_id, supplied in (("a1", False), ("b1", True)):
+        (made,) = [one for one in await storage.takes_of(key, unit_id) or () if one.kind == "picture"]
+        assert await storage.give(gift_of(made, supplied=supplied))
+    await driver.run(("picture",))
     opened = await driver.request(key, ("picture",), Scope(ScopeKind.CHAPTER, "1"), kind="regenerate", rebuild=True)
     assert list(await storage.kept_parts(opened.request)) == [
         KeptPart("1", "a", "picture", ("a1",), given=False),

@@ -20,6 +20,7 @@ from animastor.engine.ports import (
     Accepted,
     Begin,
     Begun,
+    Gift,
     JobSource,
     NewRequest,
     Opened,
@@ -30,6 +31,7 @@ from animastor.engine.ports import (
     PlanStored,
     Scope,
     StorePlan,
+    TakeRow,
 )
 from animastor.engine.states import State
 from animastor.media.giving import is_outdated, with_given
@@ -208,6 +210,14 @@ def store_plan(row: PlanRow, head: BookHead, registry: Registry = REGISTRY) -> S
 def uploaded(source: JobSource, salt: str = "") -> Uploaded:
     """Bytes made for a job: their checksum follows from its hash."""
     return Uploaded(sha256(f"{source.hash}{salt}".encode()).hexdigest(), 100, ".bin", Facts(duration=1.0, codec="x"))
+
+
+def gift_of(take: TakeRow, *, supplied: bool = False) -> Gift:
+    """A take that shall stay where it is: pinned, or as if it had been supplied."""
+    return Gift(
+        take.asset, take.kind, 0, take.unit_ids, take.artifact, take.suffix, take.size, take.facts, take.params,
+        take.hash, supplied,
+    )  # fmt: skip
 
 
 @cache
