@@ -119,6 +119,17 @@ class Oracle:
 
     # --- what people say ---
 
+    def forget_scenes(self, name: str, book: Book) -> None:
+        """A scene that leaves a book takes along what was cancelled of it: one that comes later is another."""
+        there = {(chapter.chapter_id, scene.scene_id) for chapter, scene in book.scenes()}
+        for ask in self.asks:
+            if ask.book == name:
+                ask.without = [
+                    (scope, media)
+                    for scope, media in ask.without
+                    if scope.kind is not ScopeKind.SCENE or (scope.chapter_id, scope.scene_id) in there
+                ]
+
     def covers(self, place: Place, *, moved: bool = False) -> bool:
         """Whether somebody wants this asset now."""
         return any(ask.includes(place, moved=moved) for ask in self.asks)

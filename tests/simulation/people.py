@@ -131,6 +131,7 @@ class People:
         if narrator is not None and shelved.book is not None:
             book = shelved.book
         voice = shelved.narrator if narrator is None else narrator
+        oracle.forget_scenes(name, book)
 
         async def saving(process: Process) -> Any:
             assert process.storage is not None

@@ -111,6 +111,7 @@ class Watch:
         self._released: dict[str, float] = {}
         self._claims: dict[str, Given] = {}
         self.newest_claim = 0
+        self._known: set[int] = set()
         self._dispatches: set[str] = set()
         self._lost_at = float("-inf")
         self._slots: dict[str, dict[str, tuple[int, tuple[str, ...]]]] = {}
@@ -401,13 +402,21 @@ class Watch:
                     if line.progress > given.progress:
                         given.progress, given.moved = line.progress, self.now
 
+    def before_reregister(self, claims: Sequence[tuple[Claim, str]]) -> None:
+        """Which are known already: those stay as they are."""
+        self._known = {claim.claim_no for claim, worker in claims if self._present(claim, worker)}
+
     def after_reregister(self, claims: Sequence[tuple[Claim, str]], _answer: None) -> None:
         """A claim is known again."""
         for claim, worker in claims:
-            if self.coordinator.memory._queue.present(claim.job.job_id, claim.claim_no, worker) is not None:
+            if self._present(claim, worker) and claim.claim_no not in self._known:
                 self.answers["reregistered"] += 1
+                self.say(f"claim {claim.claim_no & 0xFFFF} of {worker} is known again")
                 job, now = claim.job, self.now
                 self._claims[job.job_id] = Given(claim.claim_no, worker, now, job.timeout_s, now, now)
+
+    def _present(self, claim: Claim, worker: str) -> bool:
+        return self.coordinator.memory._queue.present(claim.job.job_id, claim.claim_no, worker) is not None
 
     def after_settle(self, verdicts: Sequence[Verdict], answers: Sequence[Settled]) -> None:
         """Which claims are over."""
