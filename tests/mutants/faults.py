@@ -273,8 +273,8 @@ FAULTS = (
     _one(
         "the locks of scenes are left out",
         "storage/locking.py",
-        "        run(connection, _LOCK_SCENES, assets=wanted).close()\n",
-        "",
+        "        run(connection, _GUARD, assets=sorted(set(assets))).close()\n",
+        "        pass\n",
         "storage/test_storage_concurrency.py",
     ),
     # --- storage: results, failures, artifacts ---

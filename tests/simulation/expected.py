@@ -9,7 +9,7 @@ from .people import MOVES
 from .watching import ALLOWED, NAMES
 from .world import EVENTS, RATES
 
-NEVER = {("new", "dirty")}  # only a deletion of what was never asked for would do that
+NEVER = {("new", "dirty"), ("new", "ready")}  # what nobody has asked for is not looked at
 REQUESTS = (
     "preparing → open", "preparing → cancelled", "preparing → superseded", "open → done",
     "open → done_with_failures", "open → cancelled", "open → superseded",

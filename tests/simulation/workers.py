@@ -81,6 +81,8 @@ class SimRunner:
         number = self._world.oracle.started(claim)
         self._disk.append(folder)
         await self._take_time(work, progress)
+        if (failure := self._world.outages.get(claim.job.profile)) is not None:
+            raise BackendError(failure, "outage", "simulated: nothing works")
         for fate, failure in FATES.items():
             if dice.strikes(fate, claim.job.kind):
                 raise BackendError(failure, "made_up", f"simulated: {fate}")
@@ -108,6 +110,8 @@ class SimRunner:
 
     async def _take_time(self, work: Work, progress: Progress) -> None:
         dice = self._world.dice
+        if work.profile in self._world.outages:
+            return
         if dice.strikes("backend hangs", work.order.kind):
             await asyncio.sleep(work.limits.idle_s)
             raise no_progress(work.limits.idle_s)

@@ -12,6 +12,7 @@ from animastor.coordination import Limits
 from animastor.engine.alarms import Alarm
 from animastor.engine.config import EngineConfig
 from animastor.engine.ports import Scope, Selection
+from animastor.protocol import FailureType
 
 from .dice import Dice
 from .media import MEDIA, REGISTRY, RUN
@@ -57,6 +58,7 @@ EVENTS = {  # what befalls nodes and stores: weights among each other
     "worker freeze": 2.0,
     "worker drained": 2.0,
     "profile ill": 3.0,
+    "outage": 3.0,
     "store emptied": 2.0,
     "store away": 1.0,
     "artifacts away": 1.5,
@@ -106,11 +108,13 @@ class World:
         self.config = EngineConfig(
             era_window_s=40.0 if self.fleet else 0.0,
             tick_s=shape.choice((2.0, 5.0)),
+            no_worker_s=shape.choice((30.0, 300.0)),
             lanes=self.lanes,
             patient=self.fleet and shape.random() < 0.8,
         )
         self.budget = steps if steps is not None else shape.choice((800, 2000, 4000))
         self.installed = 1  # the version of the planner that a process has which starts now
+        self.outages: dict[str, FailureType] = {}
         self.ill: dict[tuple[str, str], str] = {}
         self.oracle, self.shelf = Oracle(), Shelf()
         self.clock = SimClock(self.loop)
@@ -282,6 +286,14 @@ class World:
             self.ill[worker.name, profile] = "simulated: it is ill"
             self.loop.outside(seconds, self.ill.pop, (worker.name, profile), None)
 
+    def _outage(self, event: str) -> None:
+        profile = self._events.choice(("speech", "drawing", "camera"))
+        failure = self._events.choice((FailureType.TRANSIENT, FailureType.INFRASTRUCTURE))
+        seconds = self._events.choice((20.0, 60.0))
+        if self._comes(event, f"every {profile} fails for {seconds:g} s ({failure})"):
+            self.outages[profile] = failure
+            self.loop.outside(seconds, self.outages.pop, profile, None)
+
     def _store_emptied(self, event: str) -> None:
         if self._comes(event, "of everything"):
             self.coordinator.memory.lose()
@@ -366,6 +378,7 @@ class World:
         self.watch.say("*** calm")
         self.coordinator.away = self.shelf.away = self.shelf.low = False
         self.ill.clear()
+        self.outages.clear()
         self.oracle.cursed.clear()
         if self.installed == 2 and not self._upgraded:
             self._upgrade()
