@@ -141,6 +141,14 @@ async def test_a_film_without_any_sound_is_silent(home: Home, state: State) -> N
     assert await home.export(FILM) == ["a-tale.mp4"]
 
 
+async def test_subtitles_have_what_is_spoken_where_the_narration_is_that_of_the_scene(home: Home) -> None:
+    units = tuple(Unit(UnitId(name), "") for name in ("one", "two"))
+    told = scene_to_json(Scene(SceneId("sc-1"), units, full_text="He came in late. She had left early."))
+    home.rows = [replace(home.rows[0], scene=told)]
+    await home.export(FILM)
+    assert home.scenes()[0]["texts"] == {"one": "He came in late. ", "two": "She had left early."}
+
+
 async def test_the_sound_of_a_book_that_is_switched_off_is_not_missed(home: Home) -> None:
     home.change(0, "audio", current=False, state=State.DIRTY)
     home.disabled = frozenset({"audio"})

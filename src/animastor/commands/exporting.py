@@ -26,6 +26,7 @@ from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope, Sco
 from animastor.engine.states import State
 from animastor.exports.kinds import AUDIOBOOK, FILM, SUBTITLES
 from animastor.exports.model import About, CoverFile, SceneMedia
+from animastor.media.audio_alignment import narrated
 from animastor.media.hashing import digest
 from animastor.workers.backend import BackendError, Order
 from animastor.workers.work import Limits, Runner, Work
@@ -117,7 +118,7 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
     name = file_name(row, await opened.storage.books())
     made, unchanged, gaps, lacking = [], [], dict[str, None](), dict[str, list[str]]()
     for kind in wanted.kinds:
-        pieces, missing = await _pieces(opened, rows, kind, silent=_SOUND in context.disabled)
+        pieces, missing = await _pieces(opened, rows, kind, book.head.language, silent=_SOUND in context.disabled)
         if missing and not wanted.allow_missing:
             lacking[kind] = missing
             continue
@@ -173,7 +174,7 @@ def _lacks(kind: str, missing: Sequence[str]) -> str:
 
 
 async def _pieces(
-    opened: Reading, rows: Sequence[SceneExport], kind: str, *, silent: bool
+    opened: Reading, rows: Sequence[SceneExport], kind: str, language: str, *, silent: bool
 ) -> tuple[list[_Piece], list[str]]:
     """What there is of each scene, and what is missing. `silent`: the sound of this book is switched off."""
     pieces, missing = [], []
@@ -188,7 +189,7 @@ async def _pieces(
             continue
         if kind == FILM and not silent and _lacks_sound(row.media.get(_SOUND)):
             missing.append(f"{row.chapter_id}/{row.scene_id} (its sound)")
-        pieces.append(await _piece(opened, row, scene, kind))
+        pieces.append(await _piece(opened, row, scene, kind, language))
     return pieces, missing
 
 
@@ -202,12 +203,13 @@ def _lacks_sound(sound: AssetExport | None) -> bool:
     return sound.state is not State.DIRTY or sound.artifact is not None
 
 
-async def _piece(opened: Reading, row: SceneExport, scene: Scene, kind: str) -> _Piece:
+async def _piece(opened: Reading, row: SceneExport, scene: Scene, kind: str, language: str) -> _Piece:
     sound = row.media.get(_SOUND)
     audio = await _file(opened, sound)
     picture = row.media.get("video") if kind == FILM else None
     timings = tuple(map(tuple, sound.facts.get("timings", ()))) if sound is not None and sound.current else ()
-    texts: dict[str, str] = {unit.unit_id: unit.text for unit in scene.units if unit.type is not UnitType.TYPOGRAPHY}
+    spoken = (unit for unit in narrated(scene, language) if unit.type is not UnitType.TYPOGRAPHY)
+    texts: dict[str, str] = {unit.unit_id: unit.text for unit in spoken}
     media = SceneMedia(
         scene_id=row.scene_id,
         chapter_id=row.chapter_id,

@@ -63,7 +63,6 @@ class Statement:
         self.sources = sources
         self._sql = sql
         self._rendered: dict[str, tuple[TextClause, bool]] = {}
-        self._each: str | None = None
         self._shape: Callable[[Any], Any] | None = None
         self._silent: str | None = None
         self._numbered: tuple[str, Sequence[str]] | None = None
@@ -89,15 +88,6 @@ class Statement:
 
             self._numbered = (_PARAMETER.sub(number, self.text_for("postgresql")), names)
         return self._numbered
-
-    def each(self) -> str:
-        """The statement for one member of its only row source, on SQLite, with numbered parameters."""
-        if self._each is None:
-            ((name, columns),) = self.sources.items()
-            one = ", ".join(f"?{n} AS {column}" for n, column in enumerate(columns, 1))
-            faces = {**_NUMBERS, **_FACES[SQLITE], name: f"(SELECT {one})"}
-            self._each = self._sql.format_map(faces)
-        return self._each
 
     def named(self, rows: Sequence[Any], names: Iterable[str]) -> list[Any]:
         """Plain rows of a driver as tuples with names. Columns keep their names for ever."""
@@ -218,18 +208,6 @@ def driver(connection: Connection) -> sqlite3.Connection:
     held = connection.connection.driver_connection
     assert isinstance(held, sqlite3.Connection), "the connection is open, and SQLite's"
     return held
-
-
-def write_each(connection: Connection, statement: Statement, batch: Sequence[Sequence[object]]) -> None:
-    """Execute a statement over one wide row source, without an answer, each member by itself on SQLite.
-
-    The statement's text is the same; the source is one row of parameters. For inserts of many columns this is three
-    times as quick as taking JSON apart; for updates and narrow rows it is not.
-    """
-    if connection.dialect.name != SQLITE:
-        run(connection, statement, **dict.fromkeys(statement.sources, batch)).close()
-        return
-    driver(connection).executemany(statement.each(), batch)
 
 
 def fetch(connection: Connection, statement: Statement, **values: object) -> Sequence[Any]:
