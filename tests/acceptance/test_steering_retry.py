@@ -23,7 +23,7 @@ def test_what_failed_is_tried_again_and_told_and_nothing_else_is_made(place: Pla
 
 def test_force_needs_one_asset_and_without_failures_there_is_nothing_to_retry(made: Place) -> None:
     nothing = run("retry", "--home", made.home, cwd=made.folder)
-    assert (nothing.code, nothing.out) == (0, "Nothing of it has failed: Tiny (tiny).\n")
+    assert (nothing.code, nothing.out) == (0, "Nothing of Tiny (tiny) has failed.\n")
     wide = run("retry", "--force", "--home", made.home, cwd=made.folder)
     assert (wide.code, wide.err) == (2, "--force needs --scope scene:CHAPTER/SCENE and one --media.\n")
 

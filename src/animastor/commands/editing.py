@@ -93,7 +93,8 @@ def check_sets(sets: Sequence[str]) -> None:
 def _with_character(book: Book, name: str, field: str, value: str) -> Book:
     known = [one.id for one in book.head.characters]
     if name not in known:
-        raise CommandError(Exit.BAD_INPUT, "place_unknown", f"The book has no character {name!r}: {', '.join(known)}.")
+        others = f": it has {', '.join(known)}" if known else ", nor any other"
+        raise CommandError(Exit.BAD_INPUT, "place_unknown", f"The book has no character {name!r}{others}.")
     changed = tuple(with_field(one, field, value) if one.id == name else one for one in book.head.characters)
     return replace(book, head=replace(book.head, characters=changed))
 

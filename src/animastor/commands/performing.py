@@ -103,11 +103,19 @@ async def _serve(drive: Driving, message: Message, display: Display) -> Message:
     """Do the errand, and whatever others ask for meanwhile."""
     holder = Holder(errands(drive))
     async with HomeServer(drive.reading.settings.home, holder.answer) as server:
-        result = await _unless_failed(drive, _shown(holder.answer(message), display))
-        if not server.quiet:
-            display.note("Others wait for this home: going on until their work is done.")
-        await _unless_failed(drive, server.until_quiet())
+        try:
+            result = await _unless_failed(drive, _shown(holder.answer(message), display))
+        except CommandError:  # it may be one of the others that ended it, and wants its answer
+            await _until_quiet(drive, server, display)
+            raise
+        await _until_quiet(drive, server, display)
         return result
+
+
+async def _until_quiet(drive: Driving, server: HomeServer, display: Display) -> None:
+    if not server.quiet:
+        display.note("Others wait for this home: going on until their work is done.")
+    await _unless_failed(drive, server.until_quiet())
 
 
 async def _shown(messages: AsyncGenerator[Message, None], display: Display) -> Message:

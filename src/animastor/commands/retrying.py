@@ -42,7 +42,9 @@ async def retry(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     failed = [media for media in await storage.failed_media(row.book_key, scope) if not named or media in named]
     wanted = tuple(named) if asked.force else tuple(failed)
     if not wanted:
-        tell(messages.result(said=f"Nothing of it has failed: {called(row)}.", book=row.book_id, failed={}, parts={}))
+        where = "" if asked.scope.strip() in ("", "all") else f"{asked.scope.strip()} of "
+        said = f"Nothing of {where}{called(row)} has failed."
+        tell(messages.result(said=said, book=row.book_id, failed={}, parts={}))
         return
     new = NewRequest(row.book_key, scope, wanted, asked.key, kind="retry", accept_charge=asked.accept_charge)
     last, _ = await ask(drive, new, tell, force=asked.force)
