@@ -14,6 +14,8 @@ from place import Place
 from program import PROGRAM, Ran, environment, run
 from tiny_book import read, write_book
 
+from animastor.storage.versions import SCHEMA
+
 
 def _is_one_sentence(text: str) -> bool:
     return text.count("\n") == 1 and text.endswith(".\n") and "Traceback" not in text
@@ -115,7 +117,7 @@ def test_a_home_of_a_newer_program_is_refused_and_left_alone(made: Place) -> Non
     database.close()
     for ran in (made.make(), run("status", "--home", made.home, cwd=made.folder)):
         assert ran.code == 4
-        assert ran.err == "This home has schema 99, this program knows 1: install a newer Animastor.\n"
+        assert ran.err == f"This home has schema 99, this program knows {SCHEMA}: install a newer Animastor.\n"
 
 
 def test_an_export_without_its_scenes_names_them(place: Place) -> None:
