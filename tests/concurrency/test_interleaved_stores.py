@@ -488,3 +488,40 @@ def test_roll_back_that_comes_after_the_result_completed_its_asset_changes_nothi
         await at_rest(stage)
 
     Stage().run(play)
+
+
+def test_two_engines_that_replan_the_same_at_once_have_nothing_made_twice() -> None:
+    """As after an era's window: both find the same parts without jobs, and one is slower than the making."""
+
+    async def play(stage: Stage) -> None:
+        key = await stage.save(ONE)
+        async with stage.playing(workers=0) as engine:
+            hand = Hand(stage, engine)
+            await hand.take(wait=0.0)
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(1.0)
+            (active,) = await stage.storage.active(AssetId(0), 10)
+            await stage.coordination.discard(Selection(assets=[active.asset]))
+            twin = await _twin(stage)
+            again, overtaken = Hand(stage, twin, "again"), asyncio.Event()
+
+            async def overtake() -> None:
+                engine.keeper._replanner.ask([active.asset])
+                engine.wake()
+                for claim in await hand.take("chunk"):
+                    await hand.done(claim)
+                overtaken.set()
+
+            once_before(stage.coordination, "enqueue", overtake, of_kind("chunk"))
+            twin.keeper._replanner.ask([active.asset])
+            twin.wake()
+            await overtaken.wait()
+            assert await again.take("chunk", wait=5.0) == []
+            await hand.finish_all()
+            done = await stage.until_ended(opened.request.request_id, 60.0)
+            await twin.stop()
+        assert done.request.state is RequestState.DONE
+        assert set(hand.taken.values()) == {1}
+        await at_rest(stage)
+
+    Stage().run(play)

@@ -49,7 +49,7 @@ class Entrance:
         self._doubtful: OrderedDict[JobId, None] = OrderedDict()
 
     def doubt(self, jobs: Iterable[JobId]) -> None:
-        """These were made, or given up, just now. Whoever read before that they are missing, asks again."""
+        """These were made, or given up, just now, or may have been: whoever read that they are missing, asks again."""
         for job in jobs:
             self._doubtful[job] = None
             self._doubtful.move_to_end(job)

@@ -139,6 +139,8 @@ class Replanner:
                 job = self._jobs.make(place, source, one.dispatch_id, one.fence)
                 if not _goes_on(alive.get(job.job_id), job):
                     jobs.append(job)
+        # Another replica may have replanned the same, and had it made since this one read that it is missing.
+        self._entrance.doubt(job.job_id for job in jobs)
         # A refused one has lost its lease; the keeper completes or rolls back what has neither lease nor job.
         await self._entrance.enter(jobs)
 
