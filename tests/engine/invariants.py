@@ -16,6 +16,7 @@ from animastor.engine.ports import Selection
 from animastor.engine.reasons import Reason
 from animastor.engine.replaying import replay
 from animastor.engine.states import State
+from animastor.media.giving import GIVEN
 from animastor.protocol import MERGE, Pair
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ async def _bytes_are_as_ordered(stage: Stage) -> None:
         if part.kind == MERGE:
             continue
         inputs = [kept[checksum] for checksum in orjson.loads(part.inputs or "[]")]
-        content = content_of(part.kind, orjson.loads(part.params), inputs)
+        content = content_of(part.kind, _order(part.params), inputs)
         assert kept.get(part.artifact) == content, f"2: part {part.hash} of asset {part.asset} has wrong bytes"
         if part.wanted:
             ordered[part.asset] += [(place[0], content) for place in orjson.loads(part.places)]
@@ -130,6 +131,11 @@ async def _bytes_are_as_ordered(stage: Stage) -> None:
         merge = merges[asset.id, asset.artifact_hash]
         content = content_of(MERGE, orjson.loads(merge.params), inputs)
         assert kept.get(asset.artifact) == content, f"2: the merge of asset {asset.id} has wrong bytes"
+
+
+def _order(params: str) -> dict[str, Any]:
+    """What a part was made from; a pinned one tells beside it that it is pinned."""
+    return {name: value for name, value in orjson.loads(params).items() if name != GIVEN}
 
 
 async def _journal_replays(stage: Stage) -> None:

@@ -21,6 +21,7 @@ from animastor.coordination import MemoryCoordination
 from animastor.engine.engine import Engine
 from animastor.engine.errors import EngineError
 from animastor.engine.ports import Cancel, Scope, ScopeKind, Steer
+from animastor.engine.taking import TakeError
 from animastor.protocol import BookKey, Claim, FailureType
 
 STEPS, SESSIONS = 10, 3
@@ -42,7 +43,7 @@ class Life:
         steps: tuple[tuple[int, Callable[[Engine], object]], ...] = (
             (35, self.edit), (35, self.ask), (8, self.cancel), (8, self.cancel_part), (8, self.rebuild),
             (14, self.steer), (4, self.lose_store), (4, self.move_artifacts),
-            (3, self.delete), (3, self.delete_part), (14, self.wait),
+            (2, self.delete), (3, self.delete_part), (25, self.take), (14, self.wait),
         )  # fmt: skip
         (chosen,) = self.random.choices([act for _, act in steps], [weight for weight, _ in steps])
         await chosen(engine)  # type: ignore[misc]
@@ -96,6 +97,28 @@ class Life:
         key = self.keys[self.random.choice(sorted(self.keys))]
         media = tuple(self.random.sample(MEDIA, self.random.randint(0, 2)))
         await engine.requests.cancel_part(Cancel(key, scope=await self._scope(key), media=media))
+
+    async def take(self, engine: Engine) -> None:
+        """A take of a unit is pinned, chosen again, or let go."""
+        rows = list(await self.stage.storage.books())
+        if not rows:
+            return
+        row = self.random.choice(rows)
+        units = [unit for _, one in (await self.stage.storage.load_book(row.book_key)).scenes() for unit in one.units]
+        if not units:
+            return
+        unit_id = self.random.choice(units).unit_id
+        takes = [one for one in await engine.takes.of(row.book_key, unit_id) if one.media != "clip"]
+        if not takes:
+            return
+        chosen, act = self.random.choice(takes), self.random.random()
+        with suppress(TakeError):
+            if act < 0.5:
+                await engine.takes.pin(chosen, 0)
+            elif act < 0.7:
+                await engine.takes.choose(row.book_key, unit_id, chosen)
+            else:
+                await engine.takes.unpin(chosen)
 
     async def delete(self, engine: Engine) -> None:
         """A whole book goes, in one call or interrupted right after its beginning."""
