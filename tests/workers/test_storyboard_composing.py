@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from animastor.workers.storyboard.board import Board, board_of
+from animastor.workers.storyboard.canvas import Canvas
 from animastor.workers.storyboard.cast import Drawn
 from animastor.workers.storyboard.compose import Composition, composed
 from animastor.workers.storyboard.lettering.card import Box, Card, lay_out, tail_of
 from animastor.workers.storyboard.lettering.wrapping import wrap
 from animastor.workers.storyboard.sky import Upright
 from animastor.workers.storyboard.staging import Stage, framing_of, place, size_of
+from animastor.workers.storyboard.thread import anchors, hang
 
 SIZE = (320, 180)
 CAPTION = "It was told on two lines of text, and everything that it told of was there to be seen."
@@ -167,6 +169,49 @@ def test_an_animal_in_a_close_frame_stands_on_the_ground_above_the_text_with_hea
     assert stage.floor * 0.84 < one.foot < stage.floor
     assert one.foot - tall * own > 0
     assert 1.9 * own < one.x < stage.width - 1.9 * own
+
+
+def test_who_sits_by_the_text_is_shown_whole_on_a_seat_in_a_medium_shot() -> None:
+    shown = board("Ben at the end of the quay", "medium", person("Ben", BEN), text="He sits on the quay.")
+    assert shown.actors[0].pose.stance == "sit"
+    assert framing_of(shown).feet
+    assert not framing_of(board("Ben at the end of the quay", "medium", person("Ben", BEN))).feet
+
+
+def test_two_who_act_together_are_turned_to_each_other() -> None:
+    shown = board("they talk", "two-shot", person("Ada", ADA), person("Ben", BEN, speaking=True))
+    left, right = sorted(place(shown, Stage(1.78, 1.0, 0.72), framing_of(shown), 0.7), key=lambda one: one.x)
+    assert left.actor.pose.turn > 0.9
+    assert right.actor.pose.turn < -0.9
+
+
+def test_a_thread_hangs_from_one_upright_to_the_next_and_sags_between_them() -> None:
+    stage = Stage(1.78, 1.0, 0.72)
+    posts = [Upright(0.1, 0.3, 0.5), Upright(0.12, 0.3, 0.5), Upright(0.8, 0.2, 0.6), Upright(1.6, 0.25, 0.7)]
+    held = anchors(posts, stage)
+    assert [x for x, _ in held] == [0.1, 0.8, 1.6]
+    canvas = Canvas(1.78, 1.0, 200, cutout=True)
+    hang(canvas, held[0], held[1], 0.008)
+    assert canvas.mask
+    box = canvas.mask.getbbox()
+    assert box
+    assert box[3] > 200 * max(held[0][1], held[1][1]) + 5, "its lowest point is below both its ends"
+
+
+def test_what_floats_lies_in_the_water_and_what_stands_touches_its_shadow() -> None:
+    for wish in ("a paper boat on the water", "a cup on the table"):
+        made = composed(board(wish, "detail"))
+        (thing,) = made.subjects
+        assert thing.bottom / SIZE[1] == pytest.approx(_table_of(made), abs=0.03)
+
+
+def _table_of(made: Composition) -> float:
+    """Where the surface is that a thing of a detail shot is on, as a share of the height."""
+    assert made.card
+    floor = made.card.box.top / SIZE[1]
+    (thing,) = made.subjects
+    size = floor * (0.50 if thing.bottom - thing.top < 0.45 * floor * SIZE[1] else 0.58)
+    return floor * 0.5 + size * 0.45
 
 
 def test_no_post_grows_out_of_a_head() -> None:

@@ -121,6 +121,7 @@ def first_meaning(table: str, *texts: str) -> str:
 def things_in(text: str) -> list[str]:
     """The things that a text names, in order, each once."""
     joined = re.sub(r"paper (ship|boat)s?", "paper-boat", text.casefold())
+    joined = re.sub(r"\b(lamp[ -]?posts?|street[ -]?lamps?)\b", " ", joined)  # part of the setting
     found = ["paper boat"] if "paper-boat" in joined else []
     for meaning, _ in meanings("THINGS", joined.replace("paper-boat", " ")):
         if meaning not in found:
@@ -191,13 +192,14 @@ def _actor(person: Mapping[str, Any], wish: str, text: str, alone: bool) -> Acto
         things[0]
         if things
         and gesture in ("hold", "raise", "")
-        and re.search(r"\b(hold|carr|in (her|his) hand|with a|lifts|reads)", own)
+        and re.search(r"\b(hold|carr|in (her|his) hand|with a|lifts|reads|follows a|pulls|ties)", own)
         else ""
     )
     if holds and not gesture:
         gesture = "hold"
+    told = text if alone and not speaking else ""  # what the text says of one alone, it says of them
     pose = Pose(
-        stance=first_meaning("STANCES", own) or "stand",
+        stance=first_meaning("STANCES", own, told) or "stand",
         gesture=gesture or ("speak" if speaking else "rest"),
         holds="wool" if gesture == "knit" else holds,
         face=first_meaning("FACES", own) or _spoken_face(text, speaking),

@@ -210,8 +210,8 @@ def _shoulder(scene: Scene, stage: Stage, listener: Placed, left: bool) -> Drawn
     head = stage.floor * 0.50
     pose = Pose(turn=0.5 if left else -0.5, back=True)
     sprite = _sprite(listener.actor.traits, pose, head * canvas.unit / 2)
-    dim = replace(scene.light, tint=tuple(part * 0.55 for part in scene.light.tint))  # type: ignore[arg-type]
-    half = lit(sprite, dim, head * canvas.unit / 2, 1.0 if left else -1.0, 0.7)
+    dim = replace(scene.light, tint=tuple(part * 0.85 for part in scene.light.tint))  # type: ignore[arg-type]
+    half = lit(sprite, dim, head * canvas.unit / 2, 1.0 if left else -1.0, 1.0)
     # Painted at half the size and enlarged: so near, it is out of focus.
     size = (half.image.width * 2, half.image.height * 2)
     image, mask = (layer.resize(size, Image.Resampling.BICUBIC) for layer in (half.image, half.mask))

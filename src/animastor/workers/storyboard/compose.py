@@ -14,12 +14,12 @@ from animastor.workers.storyboard.finish import finished
 from animastor.workers.storyboard.lettering.bubble import Speaker, bubble
 from animastor.workers.storyboard.lettering.card import Box, Card, draw_card, lay_out
 from animastor.workers.storyboard.light import Light, light_of
-from animastor.workers.storyboard.props import draw_thread
 from animastor.workers.storyboard.scenery import Setting, setting_of
 from animastor.workers.storyboard.scenery.rooms import indoors
 from animastor.workers.storyboard.sky import Scene
 from animastor.workers.storyboard.staging import Framing, Stage, framing_of, place, view_of
 from animastor.workers.storyboard.still import draw_detail
+from animastor.workers.storyboard.thread import draw_thread
 from animastor.workers.storyboard.weather import paint_air, roll_in
 
 

@@ -1,11 +1,10 @@
-"""Things that nobody holds: on the ground beside figures, a thread into the distance, a sleeper's basket."""
+"""Things that nobody holds: on the ground or a stand beside figures, a sleeper's basket."""
 
 from __future__ import annotations
 
 from animastor.workers.storyboard.board import Board
 from animastor.workers.storyboard.canvas import Canvas
 from animastor.workers.storyboard.colour import darker, lighter, rgb
-from animastor.workers.storyboard.figures.joints import hand_of
 from animastor.workers.storyboard.figures.sprite import cut_out, lit
 from animastor.workers.storyboard.geometry import Point
 from animastor.workers.storyboard.sky import Scene, toward_light
@@ -84,33 +83,6 @@ def _prop(scene: Scene, name: str, x: float, foot: float, size: float) -> None:
     scene.subjects.append((left, top, left + shown.image.width / canvas.unit, foot))
     if name in LUMINOUS:
         scene.shine(x, foot - size * 0.5, size * LUMINOUS[name].reach, strength=0.9)
-
-
-def draw_thread(board: Board, stage: Stage, framing: Framing, scene: Scene, placed: list[Placed]) -> None:
-    """A red thread through a wide picture: from the hand of the first figure into the distance, or all across it."""
-    if "thread" not in board.things or not framing.feet:
-        return
-    red, canvas = rgb("#d8382f"), scene.canvas
-    if not placed:
-        xs = [stage.width * k / 8 for k in range(-1, 10)]
-        line = [(x, scene.horizon - 0.02 - 0.05 * ((k * 7) % 3)) for k, x in enumerate(xs)]
-        canvas.stroke(line, 0.008, red, 0.006)
-        return
-    one = placed[0]
-    near = 1 if one.actor.pose.turn >= 0 else -1
-    hand = hand_of(one.actor.traits, one.actor.pose, near, near_arm=True)[2]
-    own = one.head * size_of(one.actor)
-    start = (one.x + hand[0] * own, one.foot + hand[1] * own)
-    end = (stage.middle + near * stage.width * 0.47, scene.horizon + 0.015)
-    third = ((end[0] - start[0]) / 3, (end[1] - start[1]) / 3)
-    points = [
-        start,
-        (start[0] + third[0], start[1] + third[1] + 0.05),
-        (end[0] - third[0], end[1] - third[1] + 0.03),
-        end,
-    ]
-    canvas.stroke(points, 0.008, red, 0.003)
-    scene.shine(end[0], end[1] - 0.02, 0.22, strength=0.8)
 
 
 def nest(scene: Scene, one: Placed) -> None:

@@ -79,6 +79,9 @@ def framing_of(board: Board) -> Framing:
     framing = FRAMINGS.get(board.shot, FRAMINGS["wide"])
     people = len(board.actors)
     room = board.size[0] / min(board.size)
+    if board.shot in ("medium", "two-shot") and people <= 2 and _low(board):
+        # Who sits or kneels is shown whole: a frame from the waist up would not tell it.
+        return replace(FRAMINGS["full"], zoom=1.2, head=0.30 if people == 1 else 0.24)
     if not framing.feet and framing.head and people > 3:
         framing = FRAMINGS["group"]
     elif not framing.feet and framing.head and people > 1:
@@ -87,6 +90,10 @@ def framing_of(board: Board) -> Framing:
     if framing.feet and people > 4:
         framing = replace(framing, head=min(framing.head, 0.55 * room / (people * 1.25)))
     return framing
+
+
+def _low(board: Board) -> bool:
+    return any(actor.pose.stance in ("sit", "kneel") and actor.traits.species == "person" for actor in board.actors)
 
 
 def view_of(board: Board, stage: Stage, framing: Framing, horizon: float) -> View:
@@ -160,7 +167,7 @@ def _clear_of(uprights: Sequence[Upright], placed: list[Placed], stage: Stage) -
 def _grows_out(post: Upright, one: Placed, shift: float) -> bool:
     own = one.head * size_of(one.actor)
     top = one.foot - height_of(one.actor) * one.head
-    return abs(post.x - one.x - shift) < 0.62 * own and post.top < top + 0.5 * own and post.foot > top
+    return abs(post.x - one.x - shift) < 0.85 * own + 0.02 and post.top < top + 0.5 * own and post.foot > top
 
 
 def _spread(actors: list[Actor], stage: Stage, framing: Framing) -> list[float]:
@@ -229,7 +236,7 @@ def _turned(actors: list[Actor], xs: list[float], stage: Stage) -> list[Actor]:
         if speaker is not None and not actor.pose.speaking:
             goal = speaker
         way = 1.0 if goal > x else -1.0
-        turned.append(replace(actor, pose=replace(actor.pose, turn=0.62 * way)))
+        turned.append(replace(actor, pose=replace(actor.pose, turn=(0.95 if others else 0.62) * way)))
     return turned
 
 

@@ -12,6 +12,7 @@ from animastor.workers.storyboard.scenery import pieces
 from animastor.workers.storyboard.sky import Scene
 from animastor.workers.storyboard.staging import Stage
 from animastor.workers.storyboard.things import FLOATING, HANGING, LUMINOUS, THINGS, draw_thing
+from animastor.workers.storyboard.thread import RED
 
 _WATERY = frozenset({"sea", "harbour", "beach", "river", "lake", "lighthouse", "ship"})
 
@@ -23,17 +24,30 @@ def draw_detail(board: Board, stage: Stage, scene: Scene) -> None:
         return
     main = known[0]
     afloat = main in FLOATING and board.setting in _WATERY
-    size = stage.floor * (0.50 if afloat else 0.58)
-    x, y = stage.middle + stage.width * (0.04 if board.seed % 2 else -0.04), stage.floor * 0.50
+    room = stage.floor - stage.ceiling
+    size = room * (0.50 if afloat else 0.58)
+    x, y = stage.middle + stage.width * (0.04 if board.seed % 2 else -0.04), stage.ceiling + room * 0.50
     table = y + size * 0.44
     if main not in HANGING:
         _water(scene, stage, table) if afloat else _surface(board, scene, stage, table)
+    if afloat and "thread" in board.things:
+        _trailing(scene, stage, x, table, size)
     if "hull" in known and main != "hull":
         side = stage.width * 0.86
         _lay(scene, "hull", side, y - size * 0.08, size * 1.25)
     _lay(scene, main, x, y, size)
     if afloat:
         _ripples(scene, x, table, size)
+
+
+def _trailing(scene: Scene, stage: Stage, x: float, y: float, size: float) -> None:
+    """A thread tied to what floats, lying on the water, out of the picture to one side."""
+    start, out = x + size * 0.22, stage.width + 0.06 - x - size * 0.22
+    line = [(start, y - size * 0.10), (start + out * 0.12, y + 0.012)]
+    line += [
+        (start + out * share, y + 0.02 + drop) for share, drop in ((0.35, 0.012), (0.6, 0.0), (0.8, 0.02), (1.0, 0.01))
+    ]
+    scene.canvas.stroke(line, 0.010, RED, 0.013)
 
 
 def _surface(board: Board, scene: Scene, stage: Stage, y: float) -> None:
@@ -75,7 +89,7 @@ def _ripples(scene: Scene, x: float, y: float, size: float) -> None:
     for k in range(14):
         half = size * rng.uniform(0.05, 0.30) * (1 - k / 20)
         canvas.oval(
-            x + rng.uniform(-0.12, 0.12) * size, y + 0.012 + 0.014 * k, half, 0.0035, veiled(glow, 0.5 * (1 - k / 16))
+            x + rng.uniform(-0.12, 0.12) * size, y + 0.016 + 0.014 * k, half, 0.0035, veiled(glow, 0.5 * (1 - k / 16))
         )
     wave = lighter(scene.light.seen(pieces.WATER), 0.35)
     for k in range(9):
@@ -95,11 +109,15 @@ def _lay(scene: Scene, name: str, x: float, y: float, size: float) -> None:
     sprite = cut_out(draw, size * canvas.unit, 1.0)
     shown = lit(sprite, scene.light, size * canvas.unit, 1.0, 0.5)
     at = (x * canvas.unit - shown.foot[0], (y + size * 0.5) * canvas.unit - shown.foot[1])
-    if name not in FLOATING | HANGING | {"hull"}:
+    if name not in HANGING | {"hull"}:
         at = (at[0], (y + size * 0.46) * canvas.unit - shown.image.height)  # it stands on the table, however low it is
     if name not in FLOATING | HANGING:
         _shadow(scene, x, y + size * 0.42, size)
     canvas.lay(shown.image, shown.mask, at)
+    if name != "hull":
+        left, top = at[0] / canvas.unit, at[1] / canvas.unit
+        area = (left, top, left + shown.image.width / canvas.unit, top + shown.image.height / canvas.unit)
+        scene.subjects.append(area)
     if name in LUMINOUS:
         shine = LUMINOUS[name]
         scene.shine(x + shine.at[0] * size, y + shine.at[1] * size, shine.reach * size, strength=1.0)

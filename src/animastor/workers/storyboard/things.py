@@ -72,9 +72,8 @@ def _lantern(pen: Pen, _: RGB) -> None:
     pen.shape([(-0.30, 0.34), (0.30, 0.34), (0.30, 0.43), (-0.30, 0.43)], iron)
 
 
-def _paper_boat(pen: Pen, tone: RGB) -> None:
+def _paper_boat(pen: Pen, _: RGB) -> None:
     paper, shade = rgb("#f7f0e0"), rgb("#d8cdb8")
-    pen.line([(0.30, 0.18), (0.55, 0.34), (0.9, 0.30), (1.4, 0.42), (2.2, 0.38)], 0.035, tone)
     pen.shape([(-0.17, 0.10), (0.0, -0.22), (0.17, 0.10)], shade)
     pen.line([(0, -0.04), (0, -0.24)], 0.055, rgb("#f0ddb0"))
     _flame(pen, 0, -0.27, 0.06)
@@ -84,7 +83,7 @@ def _paper_boat(pen: Pen, tone: RGB) -> None:
 
 
 def _wool(pen: Pen, tone: RGB) -> None:
-    pen.line([(0.3, 0.3), (0.6, 0.44), (0.95, 0.38), (1.3, 0.45)], 0.045, tone)
+    pen.line([(0.3, 0.3), (0.46, 0.42), (0.58, 0.45)], 0.045, tone)
     pen.oval(0, 0.06, 0.42, 0.40, tone)
     pen.oval(0.10, 0.14, 0.30, 0.30, veiled(darker(tone, 0.4), 0.35))
     for k in range(6):
@@ -147,7 +146,7 @@ def _cup(pen: Pen, _: RGB) -> None:
     pen.oval(0, -0.29, 0.30, 0.065, darker(glaze, 0.45))
     for x in (-0.2, 0.0, 0.2):
         pen.oval(x, 0.04, 0.05, 0.05, rgb("#f4efe2"))
-    pen.line([(-0.26, -0.18), (-0.25, 0.08)], 0.04, veiled(rgb("#ffffff"), 0.6), 0.02)
+    pen.line([(-0.27, -0.18), (-0.265, -0.06)], 0.03, veiled(rgb("#ffffff"), 0.5), 0.015)
 
 
 def _book(pen: Pen, tone: RGB) -> None:

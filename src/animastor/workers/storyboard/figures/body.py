@@ -12,6 +12,7 @@ from animastor.workers.storyboard.figures.head import chin_shadow, head, mouth_a
 from animastor.workers.storyboard.figures.joints import Frame, frame_of, hand_of
 from animastor.workers.storyboard.figures.pen import Pen
 from animastor.workers.storyboard.figures.pose import Pose
+from animastor.workers.storyboard.figures.seated import draw_lap, draw_legs, draw_seat, legs_of
 from animastor.workers.storyboard.figures.traits import Traits
 from animastor.workers.storyboard.geometry import Point
 
@@ -21,11 +22,15 @@ def person(canvas: Canvas, who: Traits, pose: Pose) -> Point:
     frame = frame_of(who, pose)
     pen = Pen(canvas, frame.lean, frame.top + 0.5, 1.0, tilt=0.05 * pose.turn if who.age == "old" else 0.0)
     hair_behind(pen, who, pose)
+    if pose.stance == "sit":
+        draw_seat(canvas, pose, frame)
     near = 1 if pose.turn >= 0 else -1
     _arm(canvas, who, pose, frame, -near, near_arm=False)
     _legs(canvas, who, pose, frame)
     _neck(canvas, who, frame)
     draw_garment(canvas, who, pose, frame)
+    if pose.stance == "sit" and who.garment in ("dress", "robe"):
+        draw_lap(canvas, who, pose, frame)
     draw_details(canvas, who, pose, frame)
     if not pose.back:
         chin_shadow(pen, who)
@@ -56,6 +61,11 @@ def _legs(canvas: Canvas, who: Traits, pose: Pose, frame: Frame) -> None:
         _kneeling(canvas, who, frame, pose)
         return
     trousers = who.bottom if not long else mix(who.skin, who.bottom, 0.3)
+    if pose.stance == "sit":
+        draw_legs(canvas, who, pose, frame, trousers)
+        for _, _, ankle in legs_of(who, pose, frame):
+            _shoe(canvas, who, ankle[0], pose.turn, boot=not long)
+        return
     width = (0.36 if who.age != "child" else 0.28) * who.bulk
     stride: float = 0.34 if pose.stance == "walk" else 0.0
     for side in (-1, 1):
@@ -98,18 +108,29 @@ def _arm(canvas: Canvas, who: Traits, pose: Pose, frame: Frame, side: int, near_
     wide = (0.30 if who.age != "child" else 0.27) * (0.5 + 0.5 * who.bulk)
     wrist = (elbow[0] + (hand[0] - elbow[0]) * 0.78, elbow[1] + (hand[1] - elbow[1]) * 0.78)
     if near_arm:
-        _sleeve(canvas, (shoulder, elbow, wrist), wide * 1.16, darker(tone, 0.30))
+        # Set off from the body by a darker edge, which leaves the shoulder out: the sleeve grows from it.
+        below = (shoulder[0] + (elbow[0] - shoulder[0]) * 0.42, shoulder[1] + (elbow[1] - shoulder[1]) * 0.42)
+        _sleeve(canvas, (below, elbow, wrist), wide * 1.12, darker(tone, 0.26))
     _hand(canvas, who, hand, side, pose, near_arm)
     _sleeve(canvas, (shoulder, elbow, wrist), wide, tone)
-    canvas.oval(*wrist, wide * 0.40, wide * 0.40, darker(tone, 0.18))
-    canvas.oval(wrist[0], wrist[1], wide * 0.30, wide * 0.30, tone)
+    _cuff(canvas, elbow, wrist, wide, tone)
+
+
+def _cuff(canvas: Canvas, elbow: Point, wrist: Point, wide: float, tone: RGB) -> None:
+    """The end of a sleeve: a band across the wrist."""
+    dx, dy = wrist[0] - elbow[0], wrist[1] - elbow[1]
+    far = max(1e-6, math.hypot(dx, dy))
+    across, half = (-dy / far, dx / far), wide * 0.35
+    at = wrist[0] + dx / far * wide * 0.16, wrist[1] + dy / far * wide * 0.16
+    ends = [(at[0] + way * across[0] * half, at[1] + way * across[1] * half) for way in (-1, 1)]
+    canvas.stroke(ends, wide * 0.22, darker(tone, 0.16), curved=False)
 
 
 def _sleeve(canvas: Canvas, joints: tuple[Point, Point, Point], wide: float, tone: RGB) -> None:
     """Upper and lower arm as two tapered strokes: one bent stroke would cross itself at a sharp elbow."""
     shoulder, elbow, wrist = joints
-    canvas.stroke([shoulder, elbow], wide, tone, wide * 0.90, curved=False)
-    canvas.stroke([elbow, wrist], wide * 0.90, tone, wide * 0.76, curved=False)
+    canvas.stroke([shoulder, elbow], wide * 1.08, tone, wide * 0.88, curved=False)
+    canvas.stroke([elbow, wrist], wide * 0.88, tone, wide * 0.70, curved=False)
 
 
 def _hand(canvas: Canvas, who: Traits, hand: Point, side: int, pose: Pose, near_arm: bool) -> None:

@@ -19,10 +19,10 @@ _BROWS = {  # (height of the inner end, of the outer end), below the calm positi
 
 
 def draw_face(pen: Pen, who: Traits, pose: Pose) -> None:
-    t = pose.turn * 0.13
+    t = pose.turn * 0.17
     blush = veiled(mix(who.skin, rgb("#e0584f"), 0.62), 0.55 if who.age == "child" or who.feminine else 0.34)
     for side in (-1, 1):
-        squeeze = 1 - 0.22 * max(0.0, side * pose.turn)
+        squeeze = 1 - 0.36 * max(0.0, side * pose.turn)
         x = t + side * 0.285 * squeeze
         pen.oval(x, 0.20, 0.10 * squeeze, 0.065, blush)
     if who.freckles:
@@ -36,11 +36,12 @@ def draw_face(pen: Pen, who: Traits, pose: Pose) -> None:
             (-0.05, 0.12),
             (0.07, 0.13),
         ):
-            pen.oval(t + dx, dy, 0.014, 0.012, veiled(rgb("#a4603a"), 0.75))
+            beyond = max(0.0, dx * pose.turn) / max(1e-6, abs(dx))
+            pen.oval(t + dx * (1 - 0.36 * beyond), dy, 0.014, 0.012, veiled(rgb("#a4603a"), 0.75))
     if who.age == "old":
         _wrinkles(pen, who, t)
     for side in (-1, 1):
-        _eye(pen, who, pose, t + side * 0.185 * (1 - 0.2 * max(0.0, side * pose.turn)), side)
+        _eye(pen, who, pose, t + side * 0.185 * (1 - 0.26 * max(0.0, side * pose.turn)), side)
     nose = darker(mix(who.skin, rgb("#d8614f"), 0.30), 0.10)
     size = 0.045 if who.age == "child" else 0.06 if who.feminine else 0.075
     pen.blob([(t * 1.35 - size * 0.8, 0.16), (t * 1.5, 0.10), (t * 1.35 + size * 0.8, 0.16), (t * 1.4, 0.205)], nose)
@@ -79,7 +80,7 @@ def _eye(pen: Pen, who: Traits, pose: Pose, x: float, side: int) -> None:
         return
     tall = 0.088 if pose.face in ("amazed", "worried") else 0.072
     wide = 0.058 if pose.face in ("amazed", "worried") else 0.050
-    look = pose.turn * 0.028
+    look = pose.turn * 0.034
     pen.oval(x, y, wide * 1.55, tall * 1.22, rgb("#fbf6ee"))
     pen.oval(x + look, y + 0.005, wide, tall, INK)
     pen.oval(x + look, y + 0.02, wide * 0.62, tall * 0.6, mix(who.eyes, rgb("#5a4636"), 0.25))
@@ -95,7 +96,7 @@ def _eye(pen: Pen, who: Traits, pose: Pose, x: float, side: int) -> None:
 
 
 def draw_mouth(pen: Pen, who: Traits, pose: Pose) -> None:
-    t, y = pose.turn * 0.12, 0.33
+    t, y = pose.turn * 0.155, 0.33
     if pose.speaking:
         _open_mouth(pen, t, y, 0.085 if pose.face in ("amazed", "angry", "worried") else 0.07)
         return
@@ -145,7 +146,7 @@ def _open_mouth(pen: Pen, t: float, y: float, tall: float) -> None:
 
 
 def draw_beard(pen: Pen, who: Traits, pose: Pose) -> None:
-    t, tone = pose.turn * 0.08, who.hair
+    t, tone = pose.turn * 0.11, who.hair
     if who.beard == "stubble":
         pen.blob(
             [
@@ -189,7 +190,7 @@ def draw_beard(pen: Pen, who: Traits, pose: Pose) -> None:
 
 
 def draw_glasses(pen: Pen, pose: Pose) -> None:
-    t, wire = pose.turn * 0.13, rgb("#6b5a44")
+    t, wire = pose.turn * 0.17, rgb("#6b5a44")
     for side in (-1, 1):
         x = t + side * 0.19
         ring = arc(x, 0.04, 0.145, 0.14, 0, 1, 28)

@@ -145,4 +145,4 @@ def _strands(pen: Pen, who: Traits, t: float) -> None:
     dark, light = veiled(darker(who.hair, 0.45), 0.35), veiled(lighter(who.hair, 0.45), 0.42)
     for k, paint in ((-3, dark), (-2, light), (0, dark), (1, light), (3, dark)):
         x = k * 0.11
-        pen.line([(t * 0.5 + x * 0.4, -0.57), (x * 0.9, -0.46), (x * 1.25, -0.30)], 0.018, paint, 0.004)
+        pen.line([(t * 0.5 + x * 0.4, -0.57), (x * 0.9, -0.50), (x * 1.2, -0.43)], 0.018, paint, 0.004)

@@ -24,6 +24,8 @@ def _band(pen: Pen, who: Traits, t: float) -> None:
     tone = who.hat_colour
     crown = [(-0.52, -0.26), (-0.58, -0.52), (-0.3, -0.74), (0.3, -0.74), (0.58, -0.52), (0.52, -0.26), (0, -0.36)]
     pen.blob([(x + t, y) for x, y in crown], tone)
+    top = [(-0.44, -0.58), (-0.26, -0.71), (0.26, -0.71), (0.44, -0.58), (0, -0.62)]
+    pen.blob([(x + t, y) for x, y in top], lighter(tone, 0.10))
     band = [(-0.49, -0.22), (-0.49, -0.36), (0, -0.47), (0.49, -0.36), (0.49, -0.22), (0, -0.32)]
     pen.blob([(x + t, y) for x, y in band], darker(tone, 0.35))
 

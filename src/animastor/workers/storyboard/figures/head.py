@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from animastor.workers.storyboard.colour import darker, veiled
+from animastor.workers.storyboard.colour import darker, lighter, veiled
 from animastor.workers.storyboard.figures.face import draw_beard, draw_face, draw_glasses, draw_mouth
 from animastor.workers.storyboard.figures.hair import hair_before
 from animastor.workers.storyboard.figures.hats import hat
@@ -64,7 +64,10 @@ def _from_behind(pen: Pen, who: Traits) -> None:
         )
         for k in range(-3, 4):
             pen.line(
-                [(k * 0.05, -0.5), (k * 0.11, -0.1), (k * 0.11, 0.34)], 0.018, veiled(darker(who.hair, 0.5), 0.4), 0.006
+                [(k * 0.05, -0.5), (k * 0.11, -0.1), (k * 0.11, 0.34)],
+                0.022,
+                veiled(lighter(who.hair, 0.35), 0.5) if k % 2 else veiled(darker(who.hair, 0.5), 0.4),
+                0.006,
             )
     if who.hair_style == "bun":
         pen.oval(0, -0.30, 0.26, 0.24, darker(who.hair, 0.14))
@@ -86,19 +89,11 @@ def _skull(pen: Pen, who: Traits, pose: Pose) -> None:
         outline = [(0, -0.5), (0.33, -0.43), (0.44, -0.12), (0.42, 0.16), (0.32, 0.42), (0.13 + t, 0.52), (t, 0.53)]
     mirrored = [(-x + (2 * t if y > 0.3 else 0), y) for x, y in reversed(outline[1:-1])]
     pen.blob([*outline, *mirrored], who.skin)
-    shade = veiled(darker(who.skin, 0.30), 0.30)
     away = -1 if pose.turn > 0 else 1
-    pen.blob(
-        [
-            (away * 0.46, -0.15),
-            (away * 0.44, 0.15),
-            (away * 0.30, 0.40),
-            (t, 0.50),
-            (away * 0.20, 0.30),
-            (away * 0.33, 0.05),
-        ],
-        shade,
-    )
+    for k in range(4):  # the cheek turns away softly: no edge runs across the face
+        inner = 0.40 - 0.045 * k
+        cheek = [(0.45, -0.16), (0.44, 0.15), (0.31, 0.40), (0.10, 0.50), (inner - 0.12, 0.36), (inner, 0.06)]
+        pen.blob([(away * x, y) for x, y in cheek], veiled(darker(who.skin, 0.30), 0.09))
 
 
 def chin_shadow(pen: Pen, who: Traits) -> None:
@@ -108,4 +103,4 @@ def chin_shadow(pen: Pen, who: Traits) -> None:
 
 def mouth_at(pen: Pen, pose: Pose) -> Point:
     """Where the mouth is on the canvas: speech bubbles point at it."""
-    return pen.at(pose.turn * 0.12, 0.34)
+    return pen.at(pose.turn * 0.155, 0.34)

@@ -28,13 +28,14 @@ def frame_of(who: Traits, pose: Pose) -> Frame:
     tall = who.heads * {"sit": 0.80, "kneel": 0.74}.get(pose.stance, 1.0)
     child = who.age == "child"
     half = (0.47 if child else 0.54 if who.feminine else 0.63) * who.bulk
+    sits = pose.stance == "sit"
     lean = pose.turn * (0.12 if who.age == "old" else 0.04)
     return Frame(
         top=-tall,
         shoulder=-tall + (1.10 if child else 1.17),
         half=half,
-        waist=-tall + (1.10 if child else 1.17) + 0.85 * (tall - 1.15) / 3.6,
-        hip=-tall * 0.40,
+        waist=-tall + (1.10 if child else 1.17) + 0.85 * ((who.heads if sits else tall) - 1.15) / 3.6,
+        hip=-who.heads * 0.22 if sits else -tall * 0.40,
         hem=-tall * (0.24 if child else 0.22),
         lean=lean,
     )
