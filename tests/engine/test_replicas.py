@@ -18,7 +18,7 @@ from animastor.engine.engine import Engine
 from animastor.engine.ports import Begin, Begun, CoordinationUnavailableError, StorageUnavailableError
 from animastor.engine.reasons import Reason
 from animastor.engine.states import RequestState
-from animastor.engine.turns import TURN_S
+from animastor.engine.turns import TURN_S, Turn
 from animastor.protocol import Worker
 
 
@@ -314,3 +314,33 @@ def test_the_first_era_of_a_fresh_database_has_no_window_and_that_of_a_lost_stor
             assert 40.0 <= next_.at - lost < 60.0
 
     Stage(window=True).run(play)
+
+
+def test_replicas_together_reconcile_as_often_as_one_alone() -> None:
+    async def play(stage: Stage) -> None:
+        engines = [stage.engine(f"r{n}") for n in range(3)]
+        rounds: list[float] = []
+        for engine in engines:
+            _note_rounds(engine, rounds, stage)
+            await engine.start()
+            await stage.clock.sleep(7.0)
+        await stage.clock.sleep(600.0)
+        assert 600 / 61 <= len(rounds) <= 12
+        await engines[0].stop()
+        await engines[1].stop()
+        before = len(rounds)
+        await stage.clock.sleep(121.0)
+        assert len(rounds) >= before + 2, "whoever is left does all of them"
+        await engines[2].stop()
+
+    Stage().run(play)
+
+
+def _note_rounds(engine: Engine, rounds: list[float], stage: Stage) -> None:
+    steps = engine.reconciliation._steps
+
+    async def noted(turn: Turn) -> None:
+        rounds.append(stage.clock.now())
+        await steps(turn)
+
+    engine.reconciliation._steps = noted  # type: ignore[method-assign]

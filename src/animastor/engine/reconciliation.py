@@ -1,6 +1,7 @@
 """Reconciliation: at start and every 60 s, what a crash or a disk may have left behind (CONTRACT 11).
 
-Each step is isolated. One replica at a time does a round; as steps are repeatable, two at once would do no harm.
+Each step is isolated. Of all replicas one does a round, and none the next one before it is time: so what a round may
+read in a second is what the installation reads. As steps are repeatable, two at once would do no harm.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from animastor.engine.verifying import Verification
 from animastor.protocol import Clock
 
 NAME = "reconciliation"  # its turn
+REST = 0.9  # of the time between two rounds: so long no other replica begins one
 
 
 class Reconciliation:
@@ -62,6 +64,7 @@ class Reconciliation:
         self._turns = turns
         self._clock = clock
         self._config = config
+        self._resting: Turn | None = None
         self.looked = asyncio.Event()  # the first round is over
 
     async def start(self) -> None:
@@ -71,10 +74,13 @@ class Reconciliation:
 
     async def run(self) -> None:
         """Reconcile now and then for ever. Raises `StorageUnavailableError`."""
-        while True:
-            await self.reconcile()
-            self.looked.set()
-            await self._clock.sleep(self._config.reconcile_s)
+        try:
+            while True:
+                await self.reconcile()
+                self.looked.set()
+                await self._clock.sleep(self._config.reconcile_s)
+        finally:
+            await self._end_rest()  # another one may begin at once
 
     async def reconcile(self) -> None:
         """One round."""
@@ -82,12 +88,20 @@ class Reconciliation:
 
     async def _in_turn(self) -> None:
         """Raises `TurnLostError` and `CoordinationUnavailableError`: the rest is another's, or the next round's."""
+        await self._end_rest()
         turn = await self._turns.take([NAME])
+        if not turn.has(NAME):
+            return
+        self._resting = turn
         try:
-            if turn.has(NAME):
-                await self._steps(turn)
+            await self._steps(turn)
         finally:
-            await turn.end()
+            await turn.rest(REST * self._config.reconcile_s)
+
+    async def _end_rest(self) -> None:
+        if self._resting is not None:
+            await self._resting.end()
+            self._resting = None
 
     async def _steps(self, turn: Turn) -> None:
         await self._isolation.step("entering requests", self._requests.resume_preparing())

@@ -57,6 +57,11 @@ class Turn:
             self._since = now
         return not self._lost
 
+    async def rest(self, seconds: float) -> None:
+        """The work is done, and nobody shall begin it again for so long."""
+        if self._held and not self._lost:
+            await self._coordination.keep_turns(self._held, self._who, seconds)
+
     async def end(self) -> None:
         """Let go of them. A store that is away forgets them by itself."""
         if not self._held:
