@@ -110,3 +110,22 @@ def test_a_book_is_not_emptied_by_deleting_its_parts() -> None:
                 await deletion.part(row, scope, units)
 
     Stage().run(play)
+
+
+def test_bytes_that_were_refused_or_came_for_what_is_gone_are_collected() -> None:
+    async def play(stage: Stage) -> None:
+        stage.crew.fate = lambda claim, times: Fate(7.0, spoiled=times == 0, late=30.0 if times else 0.0)
+        key = await stage.save(plain_book("b", 2))
+        async with stage.playing() as engine:
+            await stage.ask(engine, key)
+            await stage.clock.sleep(30.0)
+            spoiled = [one for one in stage.bytes.content.values() if one.endswith(b"spoiled")]
+            assert spoiled, "refused bytes are there for a moment"
+            await engine.deletion.book(key)
+            await stage.clock.sleep(400.0)
+        assert stage.bytes.content == {}
+        told = await _left(stage)
+        told.pop("journal", 0)
+        assert told == {}
+
+    Stage().run(play)

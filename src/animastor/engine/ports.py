@@ -1112,6 +1112,7 @@ class Storage(Protocol):
         self, after: str, limit: int
     ) -> Sequence[tuple[str, str, int]]: ...  # checksum, suffix, size
     async def bytes_missing(self, checksums: Collection[str]) -> int: ...  # READY that used them → DIRTY/PENDING
+    async def uploaded_in_vain(self, uploaded: Uploaded) -> None: ...  # refused bytes: to be collected
     async def usage(self) -> Sequence[Usage]: ...
     async def artifact_total(self) -> tuple[int, int]: ...  # how many, and their bytes
     async def unused(self) -> Sequence[Unused]: ...

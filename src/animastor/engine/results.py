@@ -30,6 +30,7 @@ from animastor.engine.ports import (
 from animastor.engine.reasons import Reason
 from animastor.protocol import MERGE, AssetId, Clock, FailureType, Ticket, Uploaded
 
+_IN_VAIN = frozenset({Reason.UNKNOWN_PART, Reason.ALREADY_ACCEPTED})  # no part names these bytes by this result
 CORRUPT_LIMIT = 2  # corrupt bytes are transient so often, then permanent
 
 
@@ -105,9 +106,12 @@ class Results:
                 return Reason.ARTIFACT_GONE
             facts, wrong = inspected
             if wrong is not None:
+                await self._storage.uploaded_in_vain(uploaded)
                 return await self._corrupt(ticket, order, wrong)
             uploaded = Uploaded(uploaded.checksum, uploaded.size, uploaded.suffix, facts, uploaded.notes)
         taken = await self._results(_Result(ticket, uploaded, order.work if order is not None else 0.0))
+        if taken.reason in _IN_VAIN:
+            await self._storage.uploaded_in_vain(uploaded)
         return await self._answer(taken)
 
     async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from animastor.engine.reasons import Reason
 from animastor.engine.states import State
 from animastor.media.registry import Registry
+from animastor.protocol import Uploaded
 from animastor.storage.given import unfix_lost
 from animastor.storage.locking import lock_assets
 from animastor.storage.reuse import forget
@@ -25,6 +26,14 @@ KEPT_S: Final = 7 * 86_400.0
 TAKES: Final = 5  # of a unit and kind, that are kept
 TAKES_S: Final = 30 * 86_400.0  # and how long others are kept after they were last wanted
 
+_IN_VAIN = Statement(
+    "uploaded_in_vain",
+    "Bytes that came and are of no use: known, so that they are collected, unless somebody takes them into use first.",
+    """
+    INSERT INTO artifact (checksum, suffix, size, unused_since) VALUES (:checksum, :suffix, :size, 0)
+    ON CONFLICT (checksum) DO NOTHING
+    """,
+)
 _SUFFIX = Statement(
     "artifact_suffix", "The suffixes of artifacts.",
     "SELECT f.checksum, f.suffix FROM {sums} AS one JOIN artifact f ON f.checksum = one.checksum",
@@ -135,6 +144,12 @@ _READY_WITHOUT = Statement(
     """,
     assets={"asset": int},
 )
+
+
+def uploaded_in_vain(connection: Connection, uploaded: Uploaded) -> None:
+    """These bytes were refused; if nothing names them, they are to be collected."""
+    about = {"checksum": uploaded.checksum, "suffix": uploaded.suffix, "size": uploaded.size}
+    run(connection, _IN_VAIN, **about).close()
 
 
 def suffixes(connection: Connection, checksums: Collection[str]) -> dict[str, str]:

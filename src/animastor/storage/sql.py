@@ -19,7 +19,7 @@ from animastor.engine.states import RequestState, Wait
 from animastor.media.layers import Value
 from animastor.media.registry import Registry
 from animastor.media.types import ContentSettings
-from animastor.protocol import AssetId, BookKey, Clock, Pair
+from animastor.protocol import AssetId, BookKey, Clock, Pair, Uploaded
 from animastor.storage import (
     active,
     artifacts,
@@ -428,6 +428,10 @@ class SqlStorage(ports.Storage):
         """Bytes are positively absent; how many READY assets have to be made again."""
         held = await self._db.read(artifacts.holders, checksums)
         return await self._db.write(artifacts.bytes_missing, self._registry, checksums, held)
+
+    async def uploaded_in_vain(self, uploaded: Uploaded) -> None:
+        """Bytes that were refused; if nothing names them, they are collected."""
+        await self._db.write(artifacts.uploaded_in_vain, uploaded)
 
     async def usage(self) -> Sequence[ports.Usage]:
         """What the artifacts are of, by book, media type and kind."""
