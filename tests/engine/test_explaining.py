@@ -162,12 +162,12 @@ def test_the_worst_asset_of_a_large_book_in_the_making_is_explained_within_50_ms
         async with stage.playing(slots=20) as engine:
             await stage.ask(engine, key)
             await stage.clock.sleep(100.0)
-            took = []
             for media in ("voice", "sketch", "clip"):
-                for _ in range(3):
+                took = []
+                for _ in range(3):  # the machine may be busy with something else at one of them
                     began = time.perf_counter()
                     await _told(stage, engine, key, media, "sc-4999")
                     took.append(time.perf_counter() - began)
-            assert min(took) < 0.05, took
+                assert min(took) < 0.05, (media, took)
 
     Stage().run(play)
