@@ -41,14 +41,14 @@ class Caught:
 
 def apply(mutant: Mutant, copy: Path) -> None:
     """Put a fault into a copy of the package. Raises `DoesNotApplyError`."""
-    path = copy / mutant.file
-    text = path.read_text()
-    for old, new in mutant.changes:
+    for file, old, new in (*((mutant.file, old, new) for old, new in mutant.changes), *mutant.also):
+        path = copy / file
+        text = path.read_text()
         if text.count(old) != 1:
-            raise DoesNotApplyError(f"{mutant.name}: {mutant.file} holds {text.count(old)} times {old!r}")
-        text = text.replace(old, new)
-    path.write_text(text)
-    compile(text, str(path), "exec")
+            raise DoesNotApplyError(f"{mutant.name}: {file} holds {text.count(old)} times {old!r}")
+        changed = text.replace(old, new)
+        compile(changed, str(path), "exec")
+        path.write_text(changed)
 
 
 def check(mutant: Mutant, seeds: int, *, simulate: bool) -> Caught:

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 class Mutant:
     """A fault: what it is called, and what it makes of a file under `src/animastor`.
 
-    `tests`: paths under `tests`, as pytest takes them, that must fail with it. Without any, the simulator must.
+    `tests`: paths under `tests`, as pytest takes them, that must fail with it. Without any, the simulator must. `also`:
+    what is replaced in other files, as (file, old, new).
     """
 
     name: str
     file: str
     changes: tuple[tuple[str, str], ...]
     tests: tuple[str, ...] = ()
+    also: tuple[tuple[str, str, str], ...] = ()
 
 
 def _one(name: str, file: str, old: str, new: str, *tests: str) -> Mutant:
@@ -278,13 +280,29 @@ FAULTS = (
         "storage/test_storage_concurrency.py",
     ),
     # --- storage: results, failures, artifacts ---
-    _one(
+    Mutant(
         "a late result completes its own dispatch",
-        "storage/ready.py",
-        'connection, Outcome.SUCCESS, [(one.asset, one.dispatch_id, "") for one in done if one.asset in completed]',
-        'connection, Outcome.SUCCESS, [(one.asset, one.dispatch_id, "") for one in done]',
-        "storage/test_storage_results.py",
-        "storage/test_storage_machine.py",
+        "storage/results.py",
+        (
+            (
+                "batch.touched[row.asset] = _Touched(row, row",
+                "batch.touched[row.asset] = _Touched(row._replace(dispatch_id=first[key].dispatch_id), row",
+            ),
+        ),
+        also=(
+            (
+                "storage/ready.py",
+                "asset.dispatch_id = r.dispatch\n      AND asset.fence = r.held AND asset.planned_seq",
+                "asset.fence = r.held AND asset.planned_seq",
+            ),
+        ),
+    ),
+    _one(
+        "what comes late while there is no worker goes on waiting for one",
+        "storage/results.py",
+        "SET plan_seq = plan_seq + 1, waits = asset.waits & ~{WAIT_NO_WORKER} FROM",
+        "SET plan_seq = plan_seq + 1 FROM",
+        "storage/test_storage_conditions.py",
     ),
     _one(
         "the first part that comes completes the scene",

@@ -28,6 +28,8 @@ class Shelved:
     narrator: str = ""
     key: BookKey | None = None
     saving: int = 0
+    resumes: int = 0  # how often
+    resuming: int = 0  # what may resume it is on its way: whether a pause holds then, nobody can say
     saved_at: float = 0.0
 
 
@@ -45,7 +47,6 @@ class Ask:
     kind: str = "make"
     replaced: bool = False  # by a later one: what it ran is let go soon, but nobody waits for that
     paused: bool = False  # its pause has returned
-    resumes: int = 0  # how often it was paused or resumed: of two at once the later counts
     without: list[tuple[Scope, frozenset[str]]] = field(default_factory=list)  # what a cancel has taken out of it
 
     def includes(self, place: Place, *, moved: bool) -> bool:
@@ -118,6 +119,13 @@ class Oracle:
         self.gone.add(key)
 
     # --- what people say ---
+
+    def resume(self, name: str) -> None:
+        """Whatever is paused of a book may go on from now on; the caller says when that is no longer on its way."""
+        self.books[name].resumes += 1
+        self.books[name].resuming += 1
+        for ask in self.asks:
+            ask.paused = ask.paused and ask.book != name
 
     def forget_scenes(self, name: str, book: Book) -> None:
         """A scene that leaves a book takes along what was cancelled of it: one that comes later is another."""

@@ -206,8 +206,7 @@ class People:
         before = [
             one for one in oracle.asks if one.answered and not one.over and one.book == name and one.kind == "make"
         ]
-        for one in before:  # a `make` for the same goes on with what was paused
-            one.paused = False
+        oracle.resume(name)  # a `make` for the same goes on with what was paused
         oracle.asks.append(ask)
         new = NewRequest(book_key=key, scope=scope, media=media, idempotency_key=ask.key, **more)
 
@@ -220,6 +219,8 @@ class People:
         except (EngineError, LookupError):
             ask.over = True
             return None
+        finally:
+            oracle.books[name].resuming -= 1
         ask.request_id, ask.answered, ask.media = opened.request.request_id, True, frozenset(opened.request.media)
         self._world.watch.say(f"request {ask.request_id} for {', '.join(media)} over {scope.kind} of {name}")
         for one in before if ask.kind == "make" else ():
@@ -306,19 +307,22 @@ class People:
         self._world.watch.say(f"{name} is steered: {how}")
 
     async def _pause(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is None:
+            return
         meant = [one for one in self._world.oracle.asks if one.book == name and one.answered]
-        for ask in meant:
-            ask.resumes += 1
-        resumes = {id(ask): ask.resumes for ask in meant}
+        before, alone = shelved.resumes, not shelved.resuming
         await self.steer(name, paused=True)
-        for ask in meant:  # unless somebody has resumed it meanwhile
-            ask.paused = ask.resumes == resumes[id(ask)]
+        if alone and shelved.resumes == before:
+            for ask in meant:
+                ask.paused = True
 
     async def _resume(self, name: str) -> None:
-        for ask in self._world.oracle.asks:
-            if ask.book == name:
-                ask.paused, ask.resumes = False, ask.resumes + 1
-        await self.steer(name, paused=False)
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None:
+            self._world.oracle.resume(name)
+            await self.steer(name, paused=False)
+            shelved.resuming -= 1
 
     async def go_on(self, name: str) -> None:
         """Nothing is held back any more."""

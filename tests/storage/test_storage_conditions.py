@@ -9,7 +9,7 @@ from world import Driver, book, chapter, scene, unit
 
 from animastor.engine.ports import Begin, Ended, RollBack
 from animastor.engine.reasons import Reason
-from animastor.engine.states import Outcome, State
+from animastor.engine.states import Outcome, State, Wait
 from animastor.storage import ends
 from animastor.storage.sql import SqlStorage
 
@@ -50,3 +50,26 @@ async def test_a_dispatch_ends_once_and_keeps_its_first_outcome(driver: Driver, 
     assert await storage._db.write(again) == {}
     assert await storage._db.read(outcomes) == [("cancelled", "restart")]
     assert (await driver.states(key))["a", "sound"] is State.PENDING
+
+
+async def test_what_comes_late_while_there_is_no_worker_leaves_nothing_to_wait_for(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("picture",))
+    (work,) = await driver.start("picture")
+    await storage.roll_back([RollBack(work.asset, work.dispatch_id, Reason.NO_WORKER, wait=Wait.NO_WORKER)])
+    assert not (await driver.plan_due("picture"))[0], "it waits for a worker"
+    await storage.accept([driver.result(work, source) for source in work.missing])
+    await driver.plan_due("picture")
+    assert (await driver.states(key))["a", "picture"] is State.READY
+
+
+async def test_an_edit_of_what_waits_for_a_worker_lets_it_be_planned_again(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("picture",))
+    (work,) = await driver.start("picture")
+    await storage.roll_back([RollBack(work.asset, work.dispatch_id, Reason.NO_WORKER, wait=Wait.NO_WORKER)])
+    assert await storage.clear_no_worker(["of others"]) == 0
+    await driver.save(book(chapter("1", scene("a", unit("a-u1", prompt="other")))))
+    assert await storage.clear_no_worker(["of others"]) == 1, "what it lacks now, only its next plan will tell"

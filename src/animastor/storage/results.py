@@ -79,9 +79,9 @@ _OPEN_PARTS = Gathering(
 _LOOK_AGAIN = Statement(
     "look_again",
     "An asset that rests has got what it wanted: its plan is looked at again, and may restore it. What is just about to"
-    " begin does so with what is missing now.",
+    " begin does so with what is missing now; it may lack nothing that a worker would have to make.",
     """
-    UPDATE asset SET plan_seq = plan_seq + 1 FROM {assets} AS one
+    UPDATE asset SET plan_seq = plan_seq + 1, waits = asset.waits & ~{WAIT_NO_WORKER} FROM {assets} AS one
     WHERE asset.id = one.asset AND asset.state IN ({still_PENDING}, {still_DIRTY}, {still_FAILED})
       AND asset.planned_seq = asset.plan_seq
     """,

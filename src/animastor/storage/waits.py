@@ -60,12 +60,13 @@ _WAKE = Statement(
 )
 _FOR_WORKERS = Statement(
     "waiting_for_workers",
-    "Assets that wait for a worker of one of these profiles.",
+    "Assets that wait for a worker of one of these profiles, or of which nobody knows any more what they lack.",
     """
     SELECT a.id FROM asset a
     WHERE a.state = {PENDING} AND (a.waits & 16) <> 0 AND a.id > :after
-      AND EXISTS (SELECT 1 FROM part p JOIN {profiles} AS one ON one.profile = p.profile
-                  WHERE p.asset = a.id AND p.wanted = 1 AND p.state = {PART_MISSING})
+      AND (a.planned_seq < a.plan_seq
+           OR EXISTS (SELECT 1 FROM part p JOIN {profiles} AS one ON one.profile = p.profile
+                      WHERE p.asset = a.id AND p.wanted = 1 AND p.state = {PART_MISSING}))
     ORDER BY a.id LIMIT :limit
     """,
     profiles={"profile": str},
