@@ -109,11 +109,14 @@ async def test_stopped_child_is_ended_as_one_without_progress(children: Children
 
 
 @pytest.mark.parametrize("sign", ["progress", "output"])
-async def test_progress_in_value_or_output_keeps_it_alive(
+async def test_progress_in_value_or_output_keeps_it_alive_and_is_told(
     children: Children, ordered: Callable[..., Work], sign: str
 ) -> None:
+    told: list[float] = []
     work = ordered("work_slowly", seconds=1.2, sign=sign, text="done", limits=Limits(idle_s=0.6, hard_s=60.0))
-    assert (await children.run(work, ignore)).path.read_text() == "done"
+    assert (await children.run(work, told.append)).path.read_text() == "done"
+    assert len(set(told)) >= 2, "the hub ends what it hears no progress of"
+    assert told == sorted(told)
 
 
 async def test_child_past_the_hard_limit_is_ended_although_it_makes_progress(

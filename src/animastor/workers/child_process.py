@@ -21,6 +21,7 @@ from animastor.workers.work import Work
 
 _LAST_WORDS = 4096  # bytes of a dead child's log that are looked at
 _LOOK_S = 1.0  # how often limits are looked at, at most
+_GROWN = 1e-6  # what output that grows adds to the progress, so that whoever hears of that alone knows that it moves
 _REAP_S = 10.0  # a killed process that is not gone by then is stuck in the kernel
 
 
@@ -173,13 +174,15 @@ class _Watch:
         self._child, self._work, self._progress, self._loop = child, work, progress, loop
         self._began = self._moved = loop.time()
         self._size = 0
+        self._told = 0.0
         self._every = min(_LOOK_S, work.limits.idle_s / 4, work.limits.hard_s / 4)
         self._next = loop.call_later(self._every, self._look)
 
     def heard(self, value: float) -> None:
         """Its progress has grown."""
         self._moved = self._loop.time()
-        self._progress(value)
+        self._told = max(self._told, value)
+        self._progress(self._told)
 
     def end(self) -> None:
         """The order is over."""
@@ -188,7 +191,8 @@ class _Watch:
     def _look(self) -> None:
         now, size, limits = self._loop.time(), size_of(self._work.folder), self._work.limits
         if size != self._size:
-            self._size, self._moved = size, now
+            self._size = size
+            self.heard(self._told + _GROWN)
         if size > limits.output_bytes:
             self.verdict = failures.too_large(limits.output_bytes)
         elif now - self._moved >= limits.idle_s:
