@@ -18,7 +18,8 @@ CIRCUIT_ROWS = {
     Circuit.HALF_OPEN: JournalType.CIRCUIT_HALF_OPENED,
     Circuit.CLOSED: JournalType.CIRCUIT_CLOSED,
 }
-REMEMBERED = 100_000  # assets whose last reason is known; an older one is written once more
+REMEMBERED = 100_000  # assets whose last reason is known
+TOLD_S = 60.0  # how long it is known: storage keeps it as well, and what became of the asset meanwhile
 
 
 class Observer:
@@ -27,7 +28,7 @@ class Observer:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
-        self._reasons: OrderedDict[AssetId, str] = OrderedDict()
+        self._reasons: OrderedDict[AssetId, tuple[str, float]] = OrderedDict()
 
     async def circuits(self, changes: Iterable[CircuitChange | None]) -> None:
         """Breakers that moved."""
@@ -84,15 +85,23 @@ class Observer:
         await self._write([self._row(None, JournalType.RECOVERED, reason, None, None, **details)])
 
     async def skipped(self, refused: Iterable[tuple[AssetId, str]]) -> None:
-        """Assets that could not start; only those whose reason is another one than the last time."""
-        changed = [(asset, reason) for asset, reason in refused if self._reasons.get(asset) != reason]
-        if changed:
-            await self._storage.skip(changed)
-        for asset, reason in changed:
-            self._reasons[asset] = reason
+        """Assets that could not start; journalled where the reason is another one than the last time.
+
+        Storage decides that; what was told just now, it is not asked again.
+        """
+        now = self._clock.now()
+        news = [(asset, reason) for asset, reason in refused if not self._is_known(asset, reason, now)]
+        if news:
+            await self._storage.skip(news)
+        for asset, reason in news:
+            self._reasons[asset] = reason, now
             self._reasons.move_to_end(asset)
         while len(self._reasons) > REMEMBERED:
             self._reasons.popitem(last=False)
+
+    def _is_known(self, asset: AssetId, reason: str, now: float) -> bool:
+        before, at = self._reasons.get(asset, ("", 0.0))
+        return before == reason and now - at < TOLD_S
 
     def started(self, assets: Iterable[AssetId]) -> None:
         """These assets started, so whatever refuses them next is news."""

@@ -40,10 +40,13 @@ _BEFORE = Gathering(
 )
 _STORE = Statement(
     "store_plan",
-    "Stores what is wanted, where it was made from what still stands; waiting clears it and sets the wait bits.",
+    "Stores what is wanted, where it was made from what still stands; waiting clears it and sets the wait bits. Why a"
+    " due asset could not start is kept: it is planned each time that it is looked at.",
     """
     UPDATE asset SET planned_seq = p.seq, wanted_hash = p.wanted,
-        reason = CASE WHEN asset.state = {FAILED} THEN asset.reason ELSE p.why END,
+        reason = CASE WHEN asset.state = {FAILED} THEN asset.reason
+            WHEN asset.state = {PENDING} AND p.why = '' AND asset.reason NOT LIKE 'waiting_on%' THEN asset.reason
+            ELSE p.why END,
         waits = (waits & ~({WAIT_REQUIRES} | {WAIT_FOLLOWS})) | p.bits
     FROM {plans} AS p
     WHERE asset.id = p.asset AND asset.plan_seq = p.seq
