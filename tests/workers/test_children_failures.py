@@ -89,17 +89,19 @@ async def test_child_killed_from_outside_in_the_middle_of_its_work(
 
 
 async def test_child_without_progress_is_ended(children: Children, ordered: Callable[..., Work]) -> None:
-    work = ordered("hang", limits=Limits(idle_s=0.6, hard_s=60.0))
+    await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
+    work = ordered("hang", limits=Limits(idle_s=1.2, hard_s=60.0))
     assert await failure(children, work) == (
         FailureType.TRANSIENT,
         "job_timeout",
-        "there was no progress for 0.6 s",
+        "there was no progress for 1.2 s",
     )
     assert is_gone(int((work.folder / "pid").read_text()))
 
 
 async def test_stopped_child_is_ended_as_one_without_progress(children: Children, ordered: Callable[..., Work]) -> None:
-    work = ordered("work_slowly", seconds=60.0, sign="progress", limits=Limits(idle_s=0.6, hard_s=60.0))
+    await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
+    work = ordered("work_slowly", seconds=60.0, sign="progress", limits=Limits(idle_s=1.2, hard_s=60.0))
     task = asyncio.create_task(children.run(work, ignore))
     pid = await pid_of(work)
     os.kill(pid, signal.SIGSTOP)
@@ -113,7 +115,8 @@ async def test_progress_in_value_or_output_keeps_it_alive_and_is_told(
     children: Children, ordered: Callable[..., Work], sign: str
 ) -> None:
     told: list[float] = []
-    work = ordered("work_slowly", seconds=1.2, sign=sign, text="done", limits=Limits(idle_s=0.6, hard_s=60.0))
+    await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
+    work = ordered("work_slowly", seconds=2.0, sign=sign, text="done", limits=Limits(idle_s=1.2, hard_s=60.0))
     assert (await children.run(work, told.append)).path.read_text() == "done"
     assert len(set(told)) >= 2, "the hub ends what it hears no progress of"
     assert told == sorted(told)
@@ -122,7 +125,8 @@ async def test_progress_in_value_or_output_keeps_it_alive_and_is_told(
 async def test_child_past_the_hard_limit_is_ended_although_it_makes_progress(
     children: Children, ordered: Callable[..., Work]
 ) -> None:
-    work = ordered("work_slowly", seconds=60.0, sign="progress", limits=Limits(idle_s=0.6, hard_s=0.8))
+    await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
+    work = ordered("work_slowly", seconds=60.0, sign="progress", limits=Limits(idle_s=1.2, hard_s=0.8))
     assert await failure(children, work) == (FailureType.TRANSIENT, "job_timeout", "it was not done after 0.8 s")
 
 
