@@ -131,7 +131,8 @@ async def test_child_past_the_hard_limit_is_ended_although_it_makes_progress(
 
 
 async def test_runaway_output_is_ended(children: Children, ordered: Callable[..., Work]) -> None:
-    work = ordered("run_away", limits=Limits(idle_s=0.4, hard_s=60.0, output_bytes=500_000))
+    await children.run(ordered("write"), ignore)
+    work = ordered("run_away", limits=Limits(idle_s=1.2, hard_s=60.0, output_bytes=500_000))
     type_, code, _ = await failure(children, work)
     assert (type_, code) == (FailureType.TRANSIENT, "output_too_large")
     assert (work.folder / "much").stat().st_size < 200_000_000
