@@ -79,7 +79,7 @@ def test_a_file_of_ones_own_is_fitted_kept_and_made_into_the_film(made: Place, m
 def test_what_cannot_be_used_is_refused_in_one_sentence(made: Place) -> None:
     (made.folder / "text.txt").write_text("no picture")
     for arguments, code, sentence in (
-        (("--media", "image", "--supply", "text.txt"), 3, "Text.txt is no picture that can be read"),
+        (("--media", "image", "--supply", "text.txt"), 3, "text.txt is no picture that can be read"),
         (("--supply", "text.txt"), 3, "Say by --media what the file is"),
         (("--supply", "absent.png"), 3, "absent.png does not exist."),
         (("--pin", "zzzz"), 3, "'zzzz' names no take of this unit; there are "),

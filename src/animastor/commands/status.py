@@ -68,7 +68,7 @@ async def _show_book(
 
 
 async def _under_way(opened: Reading, request: RequestRow) -> dict[str, Any]:
-    """A request that is not finished: how far it is, and whether anybody works on it."""
+    """A request that is not finished: how far it is, and whether anybody works on it (None: not known of a fleet)."""
     progress = await opened.storage.progress(request.request_id)
     return {
         "request": request.request_id,
@@ -77,7 +77,7 @@ async def _under_way(opened: Reading, request: RequestRow) -> dict[str, Any]:
         "state": str(request.state),
         "idle": progress.idle,
         "fraction": round(progress.fraction, 3),
-        "worked_on": is_held(opened.settings.home),
+        "worked_on": None if opened.settings.distributed else is_held(opened.settings.home),
     }
 
 
@@ -100,6 +100,8 @@ def _how(request: dict[str, Any]) -> str:
         return "paused: `animastor resume` goes on"
     if request["idle"]:
         return "the rest lies beyond its window"
+    if request["worked_on"] is None:
+        return "made by those who serve"
     return "being made now" if request["worked_on"] else "interrupted: run make again to go on"
 
 

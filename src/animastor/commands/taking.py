@@ -66,8 +66,7 @@ async def take(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     try:
         said, one = await _done(drive, row, asked, takes)
     except TakeError as error:
-        text = str(error)
-        raise CommandError(Exit.BAD_INPUT, "take_refused", f"{text[:1].upper()}{text[1:]}.") from error
+        raise CommandError(Exit.BAD_INPUT, "take_refused", _sentence(str(error), asked)) from error
     await drive.engine.planned()
     tell(messages.result(said=said, book=row.book_id, unit=asked.unit, media=one.media, part=one.kind))
 
@@ -134,6 +133,12 @@ def _place(takes: Sequence[TakeRow], asked: Taking) -> TakeRow:
     if not wanted:
         raise TakeError("there is no such part of this unit: make it first, then replace it")
     raise TakeError(f"this unit has {len(wanted)} parts there: name one by --part 1 to {len(wanted)}")
+
+
+def _sentence(text: str, asked: Taking) -> str:
+    """A phrase as a sentence; the name of a file stays as it is."""
+    named = asked.supply and text.startswith(Path(asked.supply).name)
+    return f"{text}." if named else f"{text[:1].upper()}{text[1:]}."
 
 
 def _is_fixed(one: TakeRow, asked: Taking) -> bool:
