@@ -182,3 +182,17 @@ def test_an_anchor_puts_a_character_on_its_side() -> None:
     placed = place(shown, Stage(1.78, 1.0, 0.72), framing_of(shown), 0.7)
     xs = {one.actor.traits.id: one.x for one in placed}
     assert xs["b"] < xs["a"]
+
+
+def test_what_is_held_has_the_colour_that_is_told_of_it() -> None:
+    grey, untold = (
+        board(subject=wish, people=[person("a")]) for wish in ("holding a ball of grey wool", "holds a book")
+    )
+    assert grey.actors[0].pose.holds == "wool"
+    assert grey.actors[0].pose.tone is not None
+    assert max(grey.actors[0].pose.tone) - min(grey.actors[0].pose.tone) < 20
+    assert untold.actors[0].pose.tone is None
+
+
+def test_a_lamp_post_is_part_of_the_place_and_no_lantern() -> None:
+    assert things_in("by the lamp post, with a lantern under the street lamp") == ["lantern"]

@@ -11,7 +11,8 @@ from typing import Any
 
 from animastor.workers.storyboard import lexicon
 from animastor.workers.storyboard.figures.pose import Pose
-from animastor.workers.storyboard.figures.traits import Traits, traits_of
+from animastor.workers.storyboard.figures.traits import Traits, colour_near, traits_of
+from animastor.workers.storyboard.figures.wardrobe import COLOURS
 from animastor.workers.storyboard.light import FOGS, Fog, Light, light_of
 from animastor.workers.storyboard.words import words_of
 
@@ -192,7 +193,7 @@ def _actor(person: Mapping[str, Any], wish: str, text: str, alone: bool) -> Acto
         things[0]
         if things
         and gesture in ("hold", "raise", "")
-        and re.search(r"\b(hold|carr|in (her|his) hand|with a|lifts|reads|follows a|pulls|ties)", own)
+        and re.search(r"\b(hold|carr|in (her|his) hand|with a|lifts|read(s|ing)|follows a|pulls|ties)", own)
         else ""
     )
     if holds and not gesture:
@@ -204,6 +205,7 @@ def _actor(person: Mapping[str, Any], wish: str, text: str, alone: bool) -> Acto
         holds="wool" if gesture == "knit" else holds,
         face=first_meaning("FACES", own) or _spoken_face(text, speaking),
         speaking=speaking,
+        tone=colour_near(own, "|".join(lexicon.THINGS[holds].split()), COLOURS) if holds in lexicon.THINGS else None,
     )
     return Actor(traits, pose, _side(_flat(person.get("anchor"))))
 

@@ -19,7 +19,7 @@ from animastor.workers.storyboard.geometry import Point
 from animastor.workers.storyboard.props import draw_props, nest
 from animastor.workers.storyboard.scenery import boats
 from animastor.workers.storyboard.sky import Scene, toward_light
-from animastor.workers.storyboard.staging import Framing, Placed, Stage, height_of, size_of
+from animastor.workers.storyboard.staging import Framing, Placed, Stage, crest_of, height_of, size_of
 from animastor.workers.storyboard.things import LUMINOUS, draw_thing
 
 _COARSE = 4  # the cover of figures is kept this much coarser than the canvas
@@ -83,12 +83,17 @@ def _draw(scene: Scene, one: Placed, stage: Stage, below: float | None = None) -
 def _note(scene: Scene, one: Placed, mouth: Point, own: float) -> None:
     """Note face and held thing of a figure: text keeps clear of them."""
     traits, pose = one.actor.traits, one.actor.pose
-    scene.subjects.append((mouth[0] - 0.56 * own, mouth[1] - 0.95 * own, mouth[0] + 0.56 * own, mouth[1] + 0.26 * own))
-    if traits.species != "person" or not (pose.holds or pose.gesture == "knit"):
+    high = 0.84 + crest_of(one.actor)
+    scene.subjects.append((mouth[0] - 0.56 * own, mouth[1] - high * own, mouth[0] + 0.56 * own, mouth[1] + 0.26 * own))
+    if traits.species != "person":
         return
     hand = hand_of(traits, pose, 1 if pose.turn >= 0 else -1, near_arm=True)[2]
-    x, y, low = one.x + hand[0] * own, one.foot + hand[1] * own, 0.80 if pose.gesture == "knit" else 0.10
-    scene.subjects.append((x - 0.34 * own, y - 0.55 * own, x + 0.34 * own, y + low * own))
+    x, y = one.x + hand[0] * own, one.foot + hand[1] * own
+    if pose.holds or pose.gesture == "knit":
+        low = 0.80 if pose.gesture == "knit" else 0.10
+        scene.subjects.append((x - 0.34 * own, y - 0.55 * own, x + 0.34 * own, y + low * own))
+    elif pose.gesture in ("speak", "point", "wave", "raise"):
+        scene.subjects.append((x - 0.24 * own, y - 0.26 * own, x + 0.24 * own, y + 0.16 * own))
 
 
 def _lay(scene: Scene, sprite: Sprite, at: Point) -> None:
@@ -116,7 +121,7 @@ def _holding(canvas: Canvas, traits: Traits, pose: Pose) -> Point:
         _needles(canvas, traits, pose, near)
     elif pose.holds:
         _, _, hand = hand_of(traits, pose, near, near_arm=True)
-        draw_thing(canvas, pose.holds, hand[0], hand[1] - 0.24, 0.62)
+        draw_thing(canvas, pose.holds, hand[0], hand[1] - 0.24, 0.62, pose.tone)
     return mouth
 
 

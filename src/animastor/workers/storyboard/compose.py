@@ -114,7 +114,7 @@ def _fill(board: Board, stage: Stage, framing: Framing, scene: Scene, setting: S
     if setting.front and framing.feet:
         setting.front(scene)
     close = framing.zoom > 1.2 and bool(drawn)
-    paint_air(scene.canvas, replace(weather, fog=weather.fog * (0.35 if close else 1.0)), chance, before=True)
+    paint_air(scene.canvas, replace(weather, fog=weather.fog * (0.35 if close else 0.65)), chance, before=True)
     return drawn
 
 

@@ -8,7 +8,7 @@ from animastor.workers.storyboard.colour import darker, lighter, rgb
 from animastor.workers.storyboard.figures.sprite import cut_out, lit
 from animastor.workers.storyboard.geometry import Point
 from animastor.workers.storyboard.sky import Scene, toward_light
-from animastor.workers.storyboard.staging import Framing, Placed, Stage, on_the_ground, size_of
+from animastor.workers.storyboard.staging import NEST, Framing, Placed, Stage, on_the_ground, size_of
 from animastor.workers.storyboard.things import LUMINOUS, draw_thing
 
 
@@ -88,4 +88,4 @@ def _prop(scene: Scene, name: str, x: float, foot: float, size: float) -> None:
 def nest(scene: Scene, one: Placed) -> None:
     """A basket that a sleeping animal lies in: its near side hides half of it."""
     own = one.head * size_of(one.actor)
-    _prop(scene, "nest", one.x, one.foot + own * 0.98, own * 2.9)
+    _prop(scene, "nest", one.x, one.foot + own * NEST, own * 2.9)

@@ -15,6 +15,8 @@ from animastor.workers.storyboard.figures.joints import frame_of, hand_of
 from animastor.workers.storyboard.sky import Upright
 
 MAX_FIGURES = 8
+HEADROOM = 0.06  # above the tallest head: a zoom of twelve percent takes it
+NEST = 1.22  # how far below a sleeper the foot of its basket is, in its own heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def place(
 
 def _within(placed: list[Placed], stage: Stage, ground: float) -> list[Placed]:
     """Whole figures made smaller together until the tallest fits under what is written above."""
-    tallest = max((height_of(one.actor) + _crest(one.actor) * size_of(one.actor)) * one.head for one in placed)
+    tallest = max((height_of(one.actor) + crest_of(one.actor) * size_of(one.actor)) * one.head for one in placed)
     share = min(1.0, (ground - stage.ceiling - 0.03) / tallest)
     return [replace(one, head=one.head * share) for one in placed]
 
@@ -247,7 +249,7 @@ def _placed(
     if framing.feet:
         nearer = 0.0 if actor.traits.species == "person" else 0.018
         if nested and actor.pose.stance == "sleep":
-            nearer = -0.98 * head * size_of(actor)  # what it lies in stands on the ground
+            nearer = -NEST * head * size_of(actor)  # what it lies in stands on the ground
         return Placed(actor, x, ground + nearer, head)
     if actor.traits.species != "person":
         return _close_animal(actor, x, stage, head, everyone, nested)
@@ -256,9 +258,9 @@ def _placed(
     if sum(other.traits.species == "person" for other in everyone) == 1:
         # One alone fills the frame down to its lower edge, however small they are.
         head *= min(1.6, max(1.0, (stage.height + 0.02 - framing.top * stage.floor) / (own * head)))
-    crest = _crest(actor)
+    crest = crest_of(actor)
     shown = crest + reach_of(actor)
-    head = min(head, (stage.floor - 0.035 - max(stage.ceiling, 0.02)) / (shown * size))
+    head = min(head, (stage.floor - 0.035 - max(stage.ceiling, HEADROOM)) / (shown * size))
     # Of people of different height the small ones are lifted a little, so that a close frame holds every face.
     drop = (tallest - own) * head * (0.62 if len(everyone) > 1 else 0.0)
     foot = max(framing.top * stage.floor, stage.ceiling) + drop + (own + crest * size) * head
@@ -279,7 +281,7 @@ def reach_of(actor: Actor) -> float:
     return max(1.06, hand + (0.86 if pose.gesture == "knit" else 0.16))
 
 
-def _crest(actor: Actor) -> float:
+def crest_of(actor: Actor) -> float:
     """How far hat or hair stand above the skull, in the figure's own heads; room is left for them."""
     traits = actor.traits
     tall = {"top": 0.62, "witch": 0.80, "beanie": 0.36, "bowler": 0.30, "crown": 0.26, "sailor": 0.42, "cap": 0.34}
@@ -292,11 +294,13 @@ def _close_animal(actor: Actor, x: float, stage: Stage, head: float, everyone: l
     if any(other.traits.species == "person" for other in everyone):
         side = -1 if x < stage.middle else 1
         foot = min(stage.height * 0.985, stage.floor + 1.1 * head * 1.3 * size)
-        return Placed(actor, stage.middle + side * stage.width * 0.40, foot, head * 1.3)
+        # Beside the card, as far as the picture reaches.
+        aside = min(0.44 * stage.width, max(0.40 * stage.width, 0.325 * stage.width + 1.0 * head * size))
+        return Placed(actor, stage.middle + side * aside, foot, head * 1.3)
     room = stage.floor - max(0.04, stage.ceiling)
     crowd = 1.0 if len(everyone) == 1 else 1.6 / len(everyone)
     if actor.pose.stance == "sleep" and nested:
-        own = 0.38 * room * crowd
-        return Placed(actor, x, stage.floor - 0.03 - 0.98 * own, own / size)
+        own = 0.37 * room * crowd
+        return Placed(actor, x, stage.floor - 0.03 - NEST * own, own / size)
     share = {"leap": 0.26, "walk": 0.29, "sleep": 0.40}.get(actor.pose.stance, 0.33)
     return Placed(actor, x, stage.floor - 0.05, share * room * crowd / size)

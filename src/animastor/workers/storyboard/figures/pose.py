@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from animastor.workers.storyboard.colour import RGB
+
 
 @dataclass(frozen=True, slots=True)
 class Pose:
@@ -15,6 +17,7 @@ class Pose:
     holds: str = ""
     face: str = "calm"  # calm, happy, sad, worried, angry, amazed, asleep, curious, shy
     speaking: bool = False
+    tone: RGB | None = None  # the colour of what is held, when it is told
     back: bool = False  # seen from behind
 
 

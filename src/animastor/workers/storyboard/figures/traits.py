@@ -151,11 +151,11 @@ def _body(base: Traits, words: Sequence[str], looks: str) -> Traits:
 
 
 def _faced(base: Traits, looks: str, rng: Random) -> Traits:
-    hair = _colour_near(looks, r"hair|braid|bun|curl|plait|locks|mane|ponytail|beard|moustache|fur|coat", HAIR_COLOURS)
+    hair = colour_near(looks, r"hair|braid|bun|curl|plait|locks|mane|ponytail|beard|moustache|fur|coat", HAIR_COLOURS)
     hair = hair or (rgb("#c9c7c4") if base.age == "old" else base.hair)
     if base.species != "person":
-        hair = _colour_near(looks, r".", {**COLOURS, **HAIR_COLOURS}) or ANIMAL_COLOURS.get(base.species, hair)
-    eyes = _colour_near(looks, r"eyes?", COLOURS) or base.eyes
+        hair = colour_near(looks, r".", {**COLOURS, **HAIR_COLOURS}) or ANIMAL_COLOURS.get(base.species, hair)
+    eyes = colour_near(looks, r"eyes?", COLOURS) or base.eyes
     default = (
         rng.choice(("bob", "long", "bun", "ponytail", "curly"))
         if base.feminine
@@ -250,7 +250,7 @@ _EXTRAS: dict[str, tuple[str, RGB | None]] = {
 }  # fmt: skip
 
 
-def _colour_near(text: str, noun: str, table: Mapping[str, RGB]) -> RGB | None:
+def colour_near(text: str, noun: str, table: Mapping[str, RGB]) -> RGB | None:
     """The colour named in the clause that names the noun."""
     for clause in re.split(r",|;|\band a\b|\bwith\b", text):
         if re.search(noun, clause):

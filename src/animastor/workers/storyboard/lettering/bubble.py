@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from animastor.workers.storyboard.geometry import Point
-from animastor.workers.storyboard.lettering.card import SAFE, Box, Broken, Card, broken, letters_of, tag_width
+from animastor.workers.storyboard.lettering.card import SAFE, Box, Broken, Card, broken, letters_of, tag_width, tail_of
 from animastor.workers.storyboard.lettering.fonts import drawable
 
 _WIDTHS = (0.24, 0.32, 0.42, 0.56, SAFE)  # that are tried, as shares of the picture's width
@@ -60,8 +60,11 @@ def _cards(
         wide = min(size[0] * SAFE, max(lines.wide, least))
         head = points * 0.85 if tag else 0.0
         for box in _places(wide, lines, size, speaker, head):
+            card = Card("speech", box, lines.lines, points, "", tag)
             cost = _cost(box, lines, points, size, speaker, subjects, head)
-            yield cost, Card("speech", box, lines.lines, points, "", tag)
+            if speaker and not tail_of(card, speaker.mouth, speaker.face):
+                cost += 3.0  # too near for a tail: nobody is seen to say it
+            yield cost, card
 
 
 def _places(wide: float, lines: Broken, size: tuple[int, int], speaker: Speaker | None, head: float) -> Iterator[Box]:
@@ -81,7 +84,7 @@ def _places(wide: float, lines: Broken, size: tuple[int, int], speaker: Speaker 
             yield box(x + 0.85 * face, y + lift * face - lines.tall / 2)
             yield box(x - 0.85 * face - wide, y + lift * face - lines.tall / 2)
         for aside in (-1.0, -0.75, -0.25, 0.0):
-            yield box(x + aside * wide, y - 1.15 * face - lines.tall)
+            yield box(x + aside * wide, y - 1.4 * face - lines.tall)
 
 
 def _cost(
@@ -104,7 +107,7 @@ def _cost(
         dx, dy = max(box.left - x, x - box.right, 0.0), max(box.top - y, y - box.bottom, 0.0)
         cost += 1.6 * (dx + dy) / face
         # Speech from below the chin looks like a collar, and the tail would cross the chest.
-        cost += 2.0 if box.top > y + 0.3 * face else 0.0
+        cost += 4.0 if box.top > y + 0.3 * face else 0.0
     return cost
 
 

@@ -180,17 +180,26 @@ def tail_of(card: Card, mouth: Point, face: float) -> list[Point]:
     It leaves the paper at right angles where that is nearest to the mouth. A mouth too near has no tail.
     """
     base, out = _tail_foot(card, mouth)
-    gap = max(0.46 * face, card.size * 0.5)
     away = math.hypot(mouth[0] - base[0], mouth[1] - base[1])
-    if away < gap + card.size * 0.3:
-        return []
     rise = min(away * 0.4, card.size * 1.1)
     bend = base[0] + out[0] * rise, base[1] + out[1] * rise
     dx, dy = mouth[0] - bend[0], mouth[1] - bend[1]
     far = max(1e-6, math.hypot(dx, dy))
-    length = max(card.size * 0.35, min(far - gap, card.size * 3.6))
+    gap = max(card.size * 0.5, 0.36 * face, _through_face(-dx / far, -dy / far) * face)
+    length = min(far - gap, card.size * 3.6)
+    if length < card.size * 0.25:
+        return []
     tip = bend[0] + dx / far * length, bend[1] + dy / far * length
     return _horn(base, bend, tip, (-out[1], out[0]), card.size * 0.55)
+
+
+def _through_face(dx: float, dy: float) -> float:
+    """How far it is from the mouth to the outline of the head in a direction, in heads: least down and sideways."""
+    rise, wide, tall = 0.36, 0.50, 0.62  # of the outline's middle above the mouth; half its width and height
+    a = (dx / wide) ** 2 + (dy / tall) ** 2
+    b = 2 * dy * rise / tall**2
+    c = (rise / tall) ** 2 - 1
+    return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
 
 
 def _horn(base: Point, bend: Point, tip: Point, across: Point, half: float) -> list[Point]:
