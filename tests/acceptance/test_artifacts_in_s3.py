@@ -8,9 +8,9 @@ from pathlib import Path
 
 import obstore
 import pytest
+from place import Place
 from program import run
 
-from conftest import Place
 from s3_server import Bucket, S3Server, serving
 
 SECRET = "a-secret-that-is-written-nowhere"

@@ -10,10 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from place import Place
 from program import run, until
 from tiny_book import read, write_book
-
-from conftest import Place
 
 NUMBERS = ("dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve")
 ERA = "SELECT value FROM meta WHERE name = 'era'"

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
-from world import REGISTRY, Driver, Time, migrated, migrated_file
+from sqlalchemy import Connection
+from world import REGISTRY, Driver, Time, empty, migrated, migrated_file
 
 import postgres_server
 from animastor.storage import versions
@@ -25,15 +25,6 @@ KINDS = ("in_place", "threads", "postgresql")
 def _migrate(connection: Connection) -> None:
     if not versions.check(connection):
         versions.migrate(connection)
-
-
-def _empty(connection: Connection) -> None:
-    names = text(
-        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('alembic_version', 'meta')"
-    )
-    tables = ", ".join(f'"{row.tablename}"' for row in connection.execute(names))
-    connection.execute(text(f"TRUNCATE {tables} RESTART IDENTITY"))
-    connection.execute(text("UPDATE meta SET value = 0 WHERE name NOT IN ('schema', 'planner', 'layout')"))
 
 
 async def _prepare(url: str) -> None:
@@ -88,7 +79,7 @@ async def database(request: pytest.FixtureRequest, time: Time, tmp_path: Path) -
         made = SqliteDatabase(tmp_path / "home.db", time)
     else:
         made = PostgresDatabase(request.getfixturevalue("postgres_url"))
-        await made.write(_empty)
+        await made.write(empty)
     yield made
     await made.close()
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from shelves import BucketShelf, FolderShelf, Shelf
 from sqlalchemy import Connection, text
-from world import REGISTRY, Driver, Time, book, large_book, with_text
+from world import REGISTRY, Driver, Time, book, empty, large_book, with_text
 
 from animastor.books.model import Cover
 from animastor.engine.ports import JournalRow, RollBack, Scope
@@ -31,7 +31,6 @@ from animastor.storage.backups.manifest import BackupError, Manifest
 from animastor.storage.backups.places import BackupSource, BackupTarget
 from animastor.storage.database import Database, InPlaceDatabase, SqliteDatabase
 from animastor.storage.sql import SqlStorage, open_storage
-from conftest import _empty
 
 
 @pytest.fixture
@@ -66,7 +65,7 @@ async def other_database(database: Database, request: pytest.FixtureRequest, tmp
         from animastor.storage.postgres import PostgresDatabase
 
         made = PostgresDatabase(request.getfixturevalue("postgres_url"))
-        await made.write(_empty)
+        await made.write(empty)
         return made
     return SqliteDatabase(tmp_path / "other.db", Time())
 

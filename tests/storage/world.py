@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from animastor.books.codec import scene_from_json
@@ -247,6 +248,16 @@ def migrated_file(path: Path) -> None:
     """A migrated empty database in a file."""
     with closing(sqlite3.connect(path)) as raw:
         _template().backup(raw)
+
+
+def empty(connection: Connection) -> None:
+    """Leave nothing in a PostgreSQL database but its tables and versions."""
+    names = text(
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('alembic_version', 'meta')"
+    )
+    tables = ", ".join(f'"{row.tablename}"' for row in connection.execute(names))
+    connection.execute(text(f"TRUNCATE {tables} RESTART IDENTITY"))
+    connection.execute(text("UPDATE meta SET value = 0 WHERE name NOT IN ('schema', 'planner', 'layout')"))
 
 
 @dataclass
