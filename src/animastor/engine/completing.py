@@ -6,7 +6,7 @@ Successor (merge) entered → claim settled → what a late result made superflu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from animastor.engine.entering import Entrance
@@ -26,7 +26,7 @@ from animastor.engine.releasing import Releaser
 from animastor.engine.replanning import Replanner
 from animastor.engine.waking import Bell, Changes
 from animastor.frozen import quick
-from animastor.protocol import AssetId, Clock, DispatchId, FailureType, Job, Ticket
+from animastor.protocol import MERGE, AssetId, Clock, DispatchId, FailureType, Job, JobId, Ticket, job_id
 
 BATCH = 200  # of what is owed
 
@@ -37,7 +37,8 @@ class Outcome:
     """What the database made of one delivery, and what is still to be done about it.
 
     `supersedes`: the part is there, so whatever else works on the same job, or waited for this claim's end to do so,
-    works for nothing. `retried`: the job is to be found in the queue again.
+    works for nothing. `retried`: the job is to be found in the queue again. `repeated`: it came before, so that the
+    merge may be made by now.
     """
 
     verdict: Verdict
@@ -47,6 +48,7 @@ class Outcome:
     fence: int = 0
     ended: Ended | None = None
     replan: bool = False
+    repeated: bool = False
     supersedes: bool = False
     retried: bool = False
 
@@ -89,6 +91,7 @@ class Successors:
                 return
         except CoordinationUnavailableError as error:
             self._reach.lost(error)
+        self._entrance.doubt(_merges_of(outcomes))
         self._owed.extend(outcomes)
         self._changes.happened()
         self._bell.ring()
@@ -113,6 +116,9 @@ class Successors:
 
     async def _follow(self, outcomes: Sequence[Outcome]) -> None:
         self._entrance.doubt(one.verdict.job_id for one in outcomes if one.supersedes)
+        self._entrance.doubt(
+            _merges_of(one for one in outcomes if one.repeated)
+        )  # another replica may have had it made
         await self._enter_merges(outcomes)
         settled = await self._coordination.settle([one.verdict for one in outcomes])
         await self._observer.circuits(answer.circuit for answer in settled)
@@ -172,3 +178,7 @@ class Successors:
         }
         if superseded:
             await self._coordination.discard_jobs(sorted(superseded))
+
+
+def _merges_of(outcomes: Iterable[Outcome]) -> Iterator[JobId]:
+    return (job_id(MERGE, one.asset, one.merge.hash) for one in outcomes if one.merge is not None)

@@ -250,6 +250,7 @@ def _after_result(ticket: Ticket, accepted: Accepted) -> Outcome:
         fence=accepted.fence,
         ended=accepted.ended,
         replan=accepted.replan,
+        repeated=accepted.reason is Reason.ALREADY_ACCEPTED,
         supersedes=made,
     )
 
