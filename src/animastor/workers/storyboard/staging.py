@@ -148,7 +148,7 @@ def place(
 def _within(placed: list[Placed], stage: Stage, ground: float) -> list[Placed]:
     """Whole figures made smaller together until the tallest fits under what is written above."""
     tallest = max((height_of(one.actor) + crest_of(one.actor) * size_of(one.actor)) * one.head for one in placed)
-    share = min(1.0, (ground - stage.ceiling - 0.03) / tallest)
+    share = min(1.0, (ground - max(stage.ceiling + 0.03, HEADROOM)) / tallest)
     return [replace(one, head=one.head * share) for one in placed]
 
 
