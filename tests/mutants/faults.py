@@ -54,14 +54,6 @@ FAULTS = (
         "coordination/test_circuit_breaker.py",
     ),
     _one(
-        "a permit is taken before the quota is asked, and kept on backpressure",
-        "coordination/memory.py",
-        "            return Reason.BACKPRESSURE\n",
-        "            pair.permits[candidate.asset] = LeaseRecord("
-        "candidate.asset, candidate.book_key, candidate.dispatch_id, pair)\n            return Reason.BACKPRESSURE\n",
-        "coordination/test_circuit_breaker.py",
-    ),
-    _one(
         "a job is entered without a look at the lease",
         "coordination/memory.py",
         "            return Enqueued.NO_ACTIVE_DISPATCH\n        self._leases.pin",
@@ -212,6 +204,7 @@ FAULTS = (
         "storage/plans.py",
         "(SELECT m.value FROM meta m WHERE m.name = 'planner') = :planner",
         ":planner = :planner",
+        "storage/test_storage_conditions.py",
     ),
     _one(
         "the planned_seq is not in the WHERE that completes",
@@ -229,6 +222,7 @@ FAULTS = (
             ),
             ("WHERE asset.id = p.asset AND asset.plan_seq = p.seq\n", "WHERE asset.id = p.asset\n"),
         ),
+        tests=("storage/test_storage_conditions.py",),
     ),
     _one(
         "an edit does not raise the plans of the scenes that it changed",
@@ -289,6 +283,7 @@ FAULTS = (
                 "batch.touched[row.asset] = _Touched(row._replace(dispatch_id=first[key].dispatch_id), row",
             ),
         ),
+        tests=("storage/test_storage_conditions.py",),
         also=(
             (
                 "storage/ready.py",
@@ -303,12 +298,6 @@ FAULTS = (
         "SET plan_seq = plan_seq + 1, waits = asset.waits & ~{WAIT_NO_WORKER} FROM",
         "SET plan_seq = plan_seq + 1 FROM",
         "storage/test_storage_conditions.py",
-    ),
-    _one(
-        "the first part that comes completes the scene",
-        "storage/results.py",
-        "        if count.missing:\n            continue\n",
-        "",
     ),
     _one(
         "a failure counts without its claim number",
@@ -366,12 +355,6 @@ FAULTS = (
         "pass",
     ),
     _one(
-        "leases are not renewed",
-        "engine/keeper.py",
-        "        renewals = await self._coordination.renew([held_of(one) for one in actives])\n",
-        "        renewals = [Renewal.RENEWED for one in actives]\n",
-    ),
-    _one(
         "each dispatch has a merge of its own",
         "engine/jobs.py",
         "            job_id=job_id(source.kind, place.asset, source.hash),\n",
@@ -380,14 +363,8 @@ FAULTS = (
     _one(
         "spoiled bytes are accepted",
         "engine/results.py",
-        "            if wrong is not None:\n                return await self._corrupt(ticket, order, wrong)\n",
-        "",
-    ),
-    _one(
-        "an empty file counts as present",
-        "engine/checking.py",
-        '        if uploaded.size == 0:\n            return Facts(), "the file is empty"\n',
-        "        if uploaded.size == 0:\n            return Facts(), None\n",
+        "            if wrong is not None:\n                await self._storage.uploaded_in_vain(uploaded)\n",
+        "            if wrong is not None and uploaded.size < 0:\n",
     ),
     _one(
         "what is replanned goes on with jobs that nobody wants",

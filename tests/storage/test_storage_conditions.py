@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, text
-from world import Driver, book, chapter, scene, unit
+from world import LANE, Driver, book, chapter, scene, unit
 
 from animastor.engine.ports import Begin, Ended, RollBack
 from animastor.engine.reasons import Reason
 from animastor.engine.states import Outcome, State, Wait
-from animastor.storage import ends
+from animastor.protocol import Pair
+from animastor.storage import ends, versions
 from animastor.storage.sql import SqlStorage
 
 
@@ -73,3 +74,30 @@ async def test_an_edit_of_what_waits_for_a_worker_lets_it_be_planned_again(drive
     assert await storage.clear_no_worker(["of others"]) == 0
     await driver.save(book(chapter("1", scene("a", unit("a-u1", prompt="other")))))
     assert await storage.clear_no_worker(["of others"]) == 1, "what it lacks now, only its next plan will tell"
+
+
+async def test_plans_of_another_version_of_the_planner_are_not_stored(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("picture",))
+    other = SqlStorage(storage._db, storage._registry, planner=versions.PLANNER + 1)
+    plans = await driver.plans((await storage.due(Pair("picture", LANE), 10, 10, 0)).rows)
+    assert [one.reason for one in await other.store_plans(plans)] == [Reason.STALE_PLAN]
+    assert [one.reason for one in await storage.store_plans(plans)] == [Reason.GRANTED]
+
+
+async def test_a_late_result_completes_the_current_dispatch_and_not_its_own(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("picture",))
+    (late,) = await driver.start("picture")
+    await storage.roll_back([RollBack(late.asset, late.dispatch_id, Reason.RESTART)])
+    (current,) = await driver.start("picture")
+    answers = await storage.accept([driver.result(late, source) for source in late.missing])
+    assert answers[-1].ended == Ended(current.asset, current.dispatch_id)
+
+    def outcomes(connection: Connection) -> Sequence[object]:
+        return [tuple(row) for row in connection.execute(text("SELECT id, outcome FROM dispatch ORDER BY fence"))]
+
+    expected = [(late.dispatch_id, "cancelled"), (current.dispatch_id, "success")]
+    assert await storage._db.read(outcomes) == expected
