@@ -47,6 +47,23 @@ def test_takes_are_listed_and_a_pinned_one_survives_a_rebuild(made: Place) -> No
     assert not any(one["pinned"] for one in _listed(made))
 
 
+def test_a_unit_is_named_by_numbers_as_everywhere(made_once: tuple[Place, Ran]) -> None:
+    place, _ = made_once
+
+    def takes(unit: str) -> Ran:
+        return run("takes", "tiny", unit, "--home", place.home, cwd=place.folder)
+
+    assert (takes("1/1/1").code, takes("1/1/1").out) == (0, takes(UNIT).out)
+    for unit, code, sentence in (
+        ("u9", 3, "There is no unit 'u9' in tiny: name its id, or CHAPTER/SCENE/UNIT, such as 1/2/3.\n"),
+        ("1/1/9", 3, "Scene c1-s1 has no unit '9': name one of c1-s1-u1, c1-s1-u2, or 1 to 2.\n"),
+        ("1/1", 2, "Unit '1/1' is not CHAPTER/SCENE/UNIT, such as 1/2/3.\n"),
+        ("1/1/1,2", 2, "1/1/1,2 names several units: takes are those of one.\n"),
+    ):
+        told = takes(unit)
+        assert (told.code, told.err) == (code, sentence)
+
+
 def _own(place: Place, media: str) -> Path:
     """A file of one's own, of another size or rate than what it is to replace."""
     if media == "image":

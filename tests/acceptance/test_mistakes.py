@@ -24,7 +24,7 @@ def _is_one_sentence(text: str) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        ((), 2, "Missing argument 'source'. See `animastor --help`."),
+        ((), 2, "Missing argument 'source'. See `animastor make --help`."),
         (("book", "--bogus"), 2, "No such option: --bogus"),
         (("book", "--jobs", "0"), 2, "Invalid value for '--jobs'"),
         (("book", "--size", "10x10"), 2, "both sides must be even and between 64 and 4096 pixels."),
@@ -85,7 +85,7 @@ def test_a_broken_source_leaves_no_home_and_an_existing_home_as_it_was(made: Pla
     [
         (("status", "--home", "nowhere"), {}, 4, "There is no home in nowhere: `animastor make SOURCE` makes one."),
         (("export", "--film", "--home", "nowhere"), {}, 4, "There is no home in nowhere"),
-        (("export", "--home", "nowhere"), {}, 2, "Name what to export: --film, --audiobook or --subtitles."),
+        (("export", "--home", "nowhere"), {}, 4, "There is no home in nowhere"),
         (("status", "--home", ""), {}, 2, "ANIMASTOR_HOME= cannot be used: it should name a folder."),
         (("status",), {"ANIMASTOR_JOBS": "0"}, 2, "ANIMASTOR_JOBS=0 cannot be used: it should be greater than"),
         (("make", "book", "--home", "book/book.json"), {}, 4, "book.json cannot be used: it is no folder."),
@@ -125,6 +125,18 @@ def test_an_export_without_its_scenes_names_them(place: Place) -> None:
     ran = run("export", "--audiobook", "--home", "home", cwd=place.folder)
     assert ran.code == 6
     assert ran.err.startswith("The audiobook lacks 3 scenes: c1/c1-s1, c1/c1-s2, c2/c2-s1.")
+
+
+def test_an_export_that_names_no_kind_writes_them_all(made_once: tuple[Place, Ran], tmp_path: Path) -> None:
+    place, _ = made_once
+    ran = run("export", "--home", place.home, "--out", tmp_path, cwd=place.folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".m4b", ".mp4", ".vtt"]
+
+
+def test_a_command_that_does_not_exist_leads_to_the_list_of_commands(tmp_path: Path) -> None:
+    ran = run("mkae", "book", cwd=tmp_path)
+    assert (ran.code, ran.err) == (2, "No such command 'mkae'. Did you mean 'make'? See `animastor --help`.\n")
 
 
 def test_help_version_and_no_command_at_all_are_no_mistakes(tmp_path: Path) -> None:

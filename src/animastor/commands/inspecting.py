@@ -122,7 +122,7 @@ def delete(
 
 def takes(
     book: Annotated[str, typer.Argument(help="A book's id.")],
-    unit: Annotated[str, typer.Argument(help="A unit's id.")],
+    unit: Annotated[str, typer.Argument(help="CHAPTER/SCENE/UNIT; ids or numbers. Or the unit's id.")],
     media: Annotated[str, typer.Option("--media", help="Only this media type: audio, image or video.")] = "",
     part: Annotated[int, typer.Option("--part", min=0, help="Which part of the unit, where it has several.")] = 0,
     choose: Annotated[str, typer.Option("--choose", help="Want this earlier take again, until the unit changes.")] = "",

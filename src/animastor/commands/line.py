@@ -15,7 +15,7 @@ import typer
 
 from animastor import signals
 from animastor.commands import inspecting, steering
-from animastor.commands.errors import CommandError, Exit
+from animastor.commands.errors import Exit
 from animastor.commands.options import (
     AllowMissing,
     Home,
@@ -163,7 +163,10 @@ def export(
     home: Home = None,
     json: Json = False,
 ) -> None:
-    """Write films, audiobooks and subtitles of what is finished; nothing is generated."""
+    """Write films, audiobooks and subtitles of what is finished; nothing is generated.
+
+    All of them, or those that are named.
+    """
 
     async def main(settings: Settings, display: Display) -> int:
         from animastor.commands.exports import Exporting
@@ -174,8 +177,7 @@ def export(
         from animastor.commands.selection import check_scope
 
         kinds = tuple(kind for kind, on in (("film", film), ("audiobook", audiobook), ("subtitles", subtitles)) if on)
-        if not kinds:
-            raise CommandError(Exit.USAGE, "nothing_named", "Name what to export: --film, --audiobook or --subtitles.")
+        kinds = kinds or ("film", "audiobook", "subtitles")
         check_scope(scope)
         require_home(settings)
         require_folder(out)
@@ -281,9 +283,15 @@ def main() -> NoReturn:
     try:
         app(standalone_mode=False)
     except typer.TyperException as error:
-        say(f"{_sentence(error)} See `animastor --help`.")
+        say(f"{_sentence(error)} See `{_command(error)} --help`.")
         leave(Exit.USAGE)
     leave(Exit.OK)
+
+
+def _command(error: typer.TyperException) -> str:
+    """The command whose line is wrong, as far as it was understood."""
+    context = getattr(error, "ctx", None)
+    return "animastor" if context is None or context.parent is None else f"animastor {context.info_name}"
 
 
 def _sentence(error: typer.TyperException) -> str:

@@ -107,8 +107,8 @@ def _when(unused: Sequence[Unused], due: Sequence[Unused], now: float) -> str:
     if later := [one for one in unused if one.due_at > now]:
         days = max(one.due_at - now for one in later) / DAY_S
         within = "a day" if days <= 1 else f"{days:.0f} days"
-        told += f"{', ' if due else ''}{'the others' if due else 'they'} within {within}"
-    return f"{told} (`animastor gc`)."
+        told += f"{', the others' if due else 'they are collected'} within {within}"
+    return f"{told} (`animastor gc` does it now)."
 
 
 def _beside(opened: Reading) -> list[tuple[str, int]]:

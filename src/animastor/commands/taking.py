@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -14,6 +14,7 @@ from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.selection import scope_of
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.ports import BookRow, Storage, TakeRow
@@ -43,6 +44,7 @@ async def show_takes(settings: Settings, asked: Taking, display: Display) -> int
     """List the takes of a unit. Raises `CommandError`."""
     async with looking(settings) as opened:
         row = await stored_book(opened.storage, asked.book)
+        asked = await _found(opened.storage, row, asked)
         takes = await _takes(opened.storage, row, asked)
     if not takes:
         display.note(f"Nothing was planned of unit {asked.unit} yet: make it first.", event="takes_empty")
@@ -62,6 +64,7 @@ async def take(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     """Choose, pin, let go or supply; the plans follow. Raises `CommandError`."""
     asked = Taking(**told)
     row = await stored_book(drive.reading.storage, asked.book)
+    asked = await _found(drive.reading.storage, row, asked)
     takes = await _takes(drive.reading.storage, row, asked)
     try:
         said, one = await _done(drive, row, asked, takes)
@@ -106,10 +109,27 @@ async def _fitted(drive: Driving, one: TakeRow, source: Path) -> Path:
         raise TakeError(error.message) from error
 
 
+async def _found(storage: Storage, row: BookRow, asked: Taking) -> Taking:
+    """What was asked, with the unit's id where it was called CHAPTER/SCENE/UNIT. Raises `CommandError`."""
+    if "/" not in asked.unit:
+        return asked
+    if asked.unit.count("/") != 2:
+        message = f"Unit {asked.unit!r} is not CHAPTER/SCENE/UNIT, such as 1/2/3."
+        raise CommandError(Exit.USAGE, "unit_invalid", message)
+    scope = await scope_of(storage, row, f"units:{asked.unit}", units=True)
+    if len(scope.unit_ids) != 1:
+        raise CommandError(Exit.USAGE, "unit_unclear", f"{asked.unit} names several units: takes are those of one.")
+    return replace(asked, unit=scope.unit_ids[0])
+
+
 async def _takes(storage: Storage, row: BookRow, asked: Taking) -> list[TakeRow]:
     takes = await storage.takes_of(row.book_key, asked.unit)
     if takes is None:
-        raise CommandError(Exit.BAD_INPUT, "unit_unknown", f"There is no unit {asked.unit!r} in {row.book_id}.")
+        raise CommandError(
+            Exit.BAD_INPUT,
+            "unit_unknown",
+            f"There is no unit {asked.unit!r} in {row.book_id}: name its id, or CHAPTER/SCENE/UNIT, such as 1/2/3.",
+        )
     return [one for one in takes if asked.media in ("", one.media)]
 
 
