@@ -37,6 +37,16 @@ def test_a_book_is_deleted_with_rows_and_files_and_its_films_stay(made: Place) -
     assert status.out == "There is no book in this home yet.\n"
 
 
+def test_what_a_backup_keeps_is_told_by_delete_and_gc(made: Place) -> None:
+    assert run("backup", made.folder / "kept", "--home", made.home, cwd=made.folder).code == 0
+    told = _delete(made, "--yes")
+    assert told.code == 0
+    assert " more are kept until six hours after the last backup." in told.out
+    collected = run("gc", "--now", "--home", made.home, cwd=made.folder)
+    assert collected.out.startswith("There is nothing to delete: all finished parts are used, or kept for a while. ")
+    assert collected.out.endswith(" more are kept until six hours after the last backup.\n")
+
+
 def test_without_a_terminal_it_wants_yes_and_at_one_it_asks(made: Place) -> None:
     told = _delete(made)
     assert (told.code, told.out) == (2, "")

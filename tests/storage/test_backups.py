@@ -231,11 +231,16 @@ async def test_nothing_is_collected_while_a_backup_holds_it(
     await storage.hold_collecting(100.0)
     await storage.hold_collecting(10.0)  # another backup, which is nearly done
     assert await storage.collectable(100) == []
+    kept = await storage.unused()  # who is asked when they go tells the same
+    assert kept
+    assert all(one.held for one in kept)
+    assert len({one.due_at for one in kept}) == 1
 
     def later(connection: Connection) -> None:
         connection.execute(text("UPDATE meta SET value = 1 WHERE name = 'collect_from'"))
 
     await database.write(later)
+    assert not any(one.held for one in await storage.unused())
     assert await storage.collectable(100)
 
 

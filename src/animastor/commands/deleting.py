@@ -66,9 +66,10 @@ async def delete(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     asked = Removing(**{**told, "units": tuple(told["units"])})
     deleted = await _deleted(drive, asked)
     await drive.engine.planned()
+    held = sum(one.held for one in await drive.reading.storage.unused())
     tell(
         messages.result(
-            said=_sentence(asked.what, deleted),
+            said=_sentence(asked.what, deleted, held),
             book=asked.book,
             scenes=deleted.scenes,
             stopped=deleted.stopped,
@@ -112,7 +113,8 @@ def _what(row: BookRow, asked: Removing) -> str:
     return f"{book} with its {row.scenes} scenes" if row.scenes != 1 else f"{book} with its scene"
 
 
-def _sentence(what: str, deleted: Deleted) -> str:
+def _sentence(what: str, deleted: Deleted, held: int) -> str:
     files = f"{deleted.artifacts} artifact{'s' * (deleted.artifacts != 1)} that nothing else uses"
     stopped = f" {deleted.stopped} running attempts were stopped." if deleted.stopped else ""
-    return f"Deleted: {what}, and {files}.{stopped}"
+    later = f" {held} more are kept until six hours after the last backup." if held else ""
+    return f"Deleted: {what}, and {files}.{stopped}{later}"

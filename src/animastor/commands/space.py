@@ -35,14 +35,17 @@ async def collect(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     _, before = await storage.artifact_total()
     sizes = {one.checksum: one.bytes for one in await storage.unused()}
     gone = await drive.engine.collector.collect_all(at_once=asked.now)
-    left = await storage.unused() if not asked.now else ()
-    waiting = sum(one.bytes for one in left if one.due_at > drive.reading.clock.now())
+    left = [one for one in await storage.unused() if one.due_at > drive.reading.clock.now()]
+    held = sum(one.bytes for one in left if one.held)
+    waiting = held if asked.now else sum(one.bytes for one in left)
     freed = max(0, sum(sizes.values()) - waiting) if gone else 0
     said = f"Deleted {gone} finished part{'s' * (gone != 1)} that nothing used ({size_text(freed)})."
     if not gone:
         said = "There is nothing to delete: all finished parts are used, or kept for a while."
-    if waiting:
-        said = f"{said} {size_text(waiting)} more have been unused for less than the time that they are kept."
+    if short := waiting - held:
+        said = f"{said} {size_text(short)} more have been unused for less than the time that they are kept."
+    if held:
+        said = f"{said} {size_text(held)} more are kept until six hours after the last backup."
     tell(messages.result(said=said, artifacts=gone, bytes=freed, waiting=waiting, before=before))
 
 

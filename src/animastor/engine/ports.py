@@ -961,11 +961,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """An artifact that nothing uses, and from when on it may be collected."""
+    """An artifact that nothing uses, and from when on it may be collected. `held`: a backup is why not earlier."""
 
     checksum: str
     bytes: int
     due_at: float
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ _UNUSED = Statement(
     WHERE f.unused_since IS NOT NULL AND f.collecting = 0 ORDER BY f.unused_since, f.checksum LIMIT :limit
     """,
 )
+_HELD = Statement("usage_held", "Until when a backup has everything kept.",
+    "SELECT m.value FROM meta m WHERE m.name = 'collect_from' AND m.value > {now}")  # fmt: skip
 
 
 def usage(connection: Connection) -> list[Usage]:
@@ -55,4 +57,6 @@ def unused(connection: Connection, kept_s: float) -> list[Unused]:
     """What would be collected, and from when on. Scans all parts: a read of its own."""
     rows = fetch(connection, _UNUSED, limit=MOST)
     kept = used(connection, [row.checksum for row in rows]) if rows else {}
-    return [Unused(row.checksum, row.size, row.unused_since + kept_s) for row in rows if row.checksum not in kept]
+    until = max((float(row.value) for row in fetch(connection, _HELD)), default=0.0)
+    due = [(row, row.unused_since + kept_s) for row in rows if row.checksum not in kept]
+    return [Unused(row.checksum, row.size, max(at, until), held=at < until) for row, at in due]
