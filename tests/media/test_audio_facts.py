@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from animastor.books.model import BookHead, BookId, Scene, SceneId, Unit, UnitId, UnitType
-from animastor.media.audio import AUDIO, SAMPLE_RATE, audio_facts, check_audio, plan_audio
+from animastor.media.audio import AUDIO, SAMPLE_RATE, audio_facts, check_audio, check_merged, plan_audio
 from animastor.media.timing import text_mark
 from animastor.media.types import ContentSettings, Facts, MadePart, PlanInput
 
@@ -68,6 +68,18 @@ def test_a_plausible_chunk_passes_and_others_say_why() -> None:
     assert check_audio(speech, Facts()) == "there is no sound in it"
     assert "samples a second" in str(check_audio(PLAN.merge, sound(44_100, 44_100)))
     assert check_audio(PLAN.merge, sound(44_100)) is None
+
+
+def test_a_merge_is_as_long_as_its_parts_but_for_silence_behind_the_last_one() -> None:
+    parts = [sound(seconds * SAMPLE_RATE) for seconds in (10, 20, 5)]
+    trimmed = {**PLAN.merge, "tail": 0.6}
+    for seconds in (35.0, 33.0, 30.6, 35.6):
+        assert check_merged(trimmed, parts, sound(round(seconds * SAMPLE_RATE))) is None
+    for seconds in (0.5, 25.0, 29.0, 36.0):
+        assert "long" in str(check_merged(trimmed, parts, sound(round(seconds * SAMPLE_RATE))))
+    whole = {**PLAN.merge, "tail": None}
+    assert check_merged(whole, parts, sound(35 * SAMPLE_RATE)) is None
+    assert "at least 35.00 s" in str(check_merged(whole, parts, sound(33 * SAMPLE_RATE)))
 
 
 def test_the_declaration_says_what_the_engine_reads() -> None:

@@ -154,7 +154,7 @@ def results(world: World, core: Core) -> Results:
     """What the hub delivers to."""
     return Results(
         storage=world.storage,
-        inspector=Inspector(world.storage, world.artifacts, world.checker, core.gate),
+        inspector=Inspector(world.storage, world.artifacts, world.checker, core.gate, world.registry),
         successors=core.successors,
         failing=core.failing,
         effort=core.effort,

@@ -6,18 +6,22 @@ from collections.abc import Sequence
 
 from animastor.engine.gate import Gate
 from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Checker, PartOrder, Storage
+from animastor.media.registry import Registry
 from animastor.media.types import Facts
-from animastor.protocol import AssetId, Uploaded
+from animastor.protocol import MERGE, AssetId, Uploaded
 
 
 class Inspector:
     """Finds the bytes of results in the artifact store and has them checked, never inside a transaction."""
 
-    def __init__(self, storage: Storage, artifacts: ArtifactStore, checker: Checker, gate: Gate) -> None:
+    def __init__(
+        self, storage: Storage, artifacts: ArtifactStore, checker: Checker, gate: Gate, registry: Registry
+    ) -> None:
         self._storage = storage
         self._artifacts = artifacts
         self._checker = checker
         self._gate = gate
+        self._registry = registry
 
     async def inspect(self, order: PartOrder, uploaded: Uploaded) -> tuple[Facts, str | None] | None:
         """The probed facts, and one sentence when the bytes are not as ordered; None when they are not there.
@@ -35,7 +39,17 @@ class Inspector:
             raise
         if path is None:
             return None
-        return await self._checker.check(order.media, order.kind, order.params, path)
+        facts, problem = await self._checker.check(order.media, order.kind, order.params, path)
+        return facts, problem or await self._mismerged(order, facts)
+
+    async def _mismerged(self, order: PartOrder, facts: Facts) -> str | None:
+        """Why a merge is not what its parts give, or None; also when one of them is not there to compare with."""
+        check = self._registry[order.media].check_merge
+        if order.kind != MERGE or check is None:
+            return None
+        parts = await self._storage.part_orders([(order.asset, hash_) for hash_ in order.params["parts"]])
+        made = [part.facts for part in parts if part is not None and part.artifact is not None]
+        return check(order.params, made, facts) if len(made) == len(parts) else None
 
     async def undecodable(self, asset: AssetId) -> list[tuple[str, str]]:
         """This asset's parts that are gone or do not decode here: what a merge may well refuse. (checksum, suffix)."""

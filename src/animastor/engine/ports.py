@@ -705,6 +705,7 @@ class PartOrder:
 
     `params` is the hashed structure. `artifact` is the checksum when it is READY, else None. `corrupt` counts how
     often what came for it was not as ordered (`corrupt_artifact`: transient twice, then permanent). `work` as planned.
+    `facts` are those of the artifact when it is READY.
     """
 
     asset: AssetId
@@ -716,6 +717,7 @@ class PartOrder:
     suffix: str = ""
     corrupt: int = 0
     work: float = 0.0
+    facts: Facts = field(default_factory=Facts)
 
 
 @dataclass(frozen=True, slots=True)

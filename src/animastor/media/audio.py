@@ -144,6 +144,24 @@ def check_audio(structure: Structure, facts: Facts) -> str | None:
     return None
 
 
+def check_merged(structure: Structure, parts: Sequence[Facts], merged: Facts) -> str | None:
+    """Why a merged scene is not as long as its parts together, or None (CONTRACT 7).
+
+    Only the end of the last part may be missing: its silence, and never the tail that is to be left.
+    """
+    ordered = sum(part.duration for part in parts)
+    trimmed = last_kept_s(parts[-1].duration, structure["tail"]) - parts[-1].duration if parts else 0.0
+    least = ordered + trimmed
+    if merged.duration < least and (_off(merged.duration, least) is not None):
+        return f"the sound is {merged.duration:.2f} s long, its parts give at least {least:.2f} s"
+    return _off(merged.duration, ordered) if merged.duration > ordered else None
+
+
+def last_kept_s(length: float, tail: float | None) -> float:
+    """How much of its last part a merge keeps at least, in seconds: the tail of silence; all, if nothing is trimmed."""
+    return length if tail is None else min(length, tail)
+
+
 def audio_facts(parts: Sequence[MadePart], merged: Facts | None) -> dict[str, Any]:
     """`{"duration", "samples", "sample_rate", "timings", "texts"}` of a scene (seconds; timings as in media.timing).
 
@@ -204,6 +222,7 @@ AUDIO = MediaType(
     profiles={"speech:en": ENGLISH, SPEECH: OTHERS},
     plan=plan_audio,
     check=check_audio,
+    check_merge=check_merged,
     facts_of=audio_facts,
     suffixes={SPEECH: ".flac", SILENCE: ".flac", "merge": ".flac"},
     retry_limit=10,

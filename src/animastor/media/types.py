@@ -153,7 +153,8 @@ class MediaType:
     `requires`: other media types that must be READY first. `follows`: waited for unless disabled, FAILED or never
     asked for. `retry_limit` counts attempts of a part. `job_timeout` bounds the time without progress. `min_quota` is
     the least number of assets in work at once per pair; more when the workers' capacity allows (CONTRACT 6).
-    `check` says in one sentence why bytes are not as ordered, or None. `facts_of` makes the asset's facts (unit
+    `check` says in one sentence why bytes are not as ordered, or None; `check_merge`, where there is one, says the same
+    of a merge beside the facts of its parts, in order. `facts_of` makes the asset's facts (unit
     timings, manifest) from its parts and, with a merge step, the merged artifact; `facts_of_structures` says whether
     it looks at their structures, which are then read for it. `covers` lists the unit ids whose picture or sound a
     request for these units needs.
@@ -175,4 +176,5 @@ class MediaType:
     lease_ttl: timedelta | None = None  # None: as long as the installation's
     job_timeout: timedelta = timedelta(minutes=30)
     timeout_minutes: tuple[int, int, int] = (30, 5, 120)  # default, least, most (CONTRACT 15)
+    check_merge: Callable[[Structure, Sequence[Facts], Facts], str | None] | None = None
     estimate: Callable[[PlanInput], tuple[int, float]] | None = None  # (parts, work) before a plan can be made

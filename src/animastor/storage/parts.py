@@ -52,7 +52,8 @@ _CHECKSUMS = Statement(
     assets={"asset": int},
 )
 _ORDER_COLUMNS: Final = """
-    p.asset, p.hash, p.kind, a.media, p.params, p.artifact, p.state, p.corrupt, p.work, p.ordinal, f.suffix
+    p.asset, p.hash, p.kind, a.media, p.params, p.artifact, p.state, p.corrupt, p.work, p.ordinal, p.facts,
+    f.suffix
 """
 _ORDERS = Statement(
     "part_orders",
@@ -228,4 +229,5 @@ def _order(row: Any) -> PartOrder:
         suffix=row.suffix or "" if there else "",
         corrupt=row.corrupt,
         work=row.work,
+        facts=facts_from(row.facts) if there else Facts(),
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from animastor.media.audio import SAMPLE_RATE
+from animastor.media.audio import SAMPLE_RATE, last_kept_s
 from animastor.media.types import Structure
 from animastor.protocol import FailureType
 from animastor.workers.backend import BackendError, Order, Produced, Progress
@@ -32,9 +32,9 @@ def mix(order: Order, workdir: Path, progress: Progress) -> Produced:
     Raises `BackendError` (`bad_input`) when a chunk cannot be decoded.
     """
     chunks = _Chunks(order.files())
-    length, loudness, peak, audible = _measured(chunks, progress)
+    length, last, loudness, peak, audible = _measured(chunks, progress)
     gain = gain_of(order.structure, loudness, length)
-    end = _end(order.structure, length, audible)
+    end = _end(order.structure, length, last, audible)
     sound = _limited(_until(iter(chunks), end), 10 ** (gain / 20), 10 ** (order.structure["true_peak"] / 20))
     path = flac.write(workdir / "scene.flac", _counted(sound, end, progress))  # exactly the sum, its tail apart
     return Produced(path, {"loudness": round(loudness, 2), "gain": round(gain, 2), "peak": round(peak, 4)})
@@ -71,24 +71,28 @@ def gain_of(structure: Structure, loudness: float, samples: int) -> float:
     return max(-most, min(most, float(structure["loudness"]) - loudness))
 
 
-def _measured(chunks: _Chunks, progress: Progress) -> tuple[int, float, float, int]:
-    """Samples, loudness, the largest sample, and where the last audible one is."""
+def _measured(chunks: _Chunks, progress: Progress) -> tuple[int, int, float, float, int]:
+    """Samples, those of the last chunk, loudness, the largest sample, and where the last audible one is."""
     meter = Meter()
-    length, peak, audible = 0, 0.0, 0
+    length, last, peak, audible = 0, 0, 0.0, 0
     for at, chunk in enumerate(chunks):
         meter.feed(chunk)
         peak = max(peak, float(np.abs(chunk).max()))
         loud = np.flatnonzero(np.abs(chunk) > _AUDIBLE * max(peak, 0.01))
         audible = length + int(loud[-1]) if loud.size else audible
-        length += len(chunk)
+        last = len(chunk)
+        length += last
         progress(0.5 * (at + 1) / len(chunks))
-    return length, meter.loudness(), peak, audible
+    return length, last, meter.loudness(), peak, audible
 
 
-def _end(structure: Structure, length: int, audible: int) -> int:
-    """Where the scene ends: its tail of silence is cut to what is ordered. Something is always left."""
-    tail = structure["tail"]
-    return length if tail is None else max(1, min(length, audible + 1 + round(tail * SAMPLE_RATE)))
+def _end(structure: Structure, length: int, last: int, audible: int) -> int:
+    """Where the scene ends: its tail of silence is cut to what is ordered, and never beyond the last chunk."""
+    tail: float | None = structure["tail"]
+    if tail is None:
+        return length
+    least = length - last + round(last_kept_s(last / SAMPLE_RATE, tail) * SAMPLE_RATE)
+    return max(1, least, min(length, audible + 1 + round(tail * SAMPLE_RATE)))
 
 
 def _until(blocks: Iterator[Samples], end: int) -> Iterator[Samples]:
