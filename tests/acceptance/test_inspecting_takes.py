@@ -93,10 +93,18 @@ def test_a_file_of_ones_own_is_fitted_kept_and_made_into_the_film(made: Place, m
     assert stored_file(made.home, "video").exists()
 
 
+def _tone(folder: Path, rate: int) -> bytes:
+    path = folder / f"tone-{rate}.mp2"
+    ffmpeg.run(["-f", "lavfi", "-i", f"sine=frequency=440:duration=0.5:sample_rate={rate}"], path)
+    return path.read_bytes()
+
+
 def test_what_cannot_be_used_is_refused_in_one_sentence(made: Place) -> None:
     (made.folder / "text.txt").write_text("no picture")
+    (made.folder / "mixed.mp2").write_bytes(_tone(made.folder, 44_100) + _tone(made.folder, 22_050))
     for arguments, code, sentence in (
         (("--media", "image", "--supply", "text.txt"), 3, "text.txt is no picture that can be read"),
+        (("--media", "audio", "--supply", "mixed.mp2"), 3, "mixed.mp2 is no sound that can be read"),
         (("--supply", "text.txt"), 3, "Say by --media what the file is"),
         (("--supply", "absent.png"), 3, "absent.png does not exist."),
         (("--pin", "zzzz"), 3, "'zzzz' names no take of this unit; there are "),

@@ -46,7 +46,7 @@ def _sound(source: Path, workdir: Path) -> Path:
 
     try:
         return flac.write(workdir / "own.flac", flac.read(source))
-    except flac.DecodeError as error:
+    except (flac.DecodeError, ValueError) as error:  # ValueError: rate or channels change within the file
         raise _unreadable("sound", source, error) from error
 
 
