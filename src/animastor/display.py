@@ -16,6 +16,7 @@ import orjson
 
 from animastor.engine.ports import MediaProgress
 from animastor.engine.requests import RequestEvent
+from animastor.engine.states import RequestState
 from animastor.output import OutputGoneError
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def left_text(event: RequestEvent) -> str:
     """The time left in a few words; nothing is promised before there is something to measure."""
     if event.progress.fraction >= 1:
         return "complete"
+    if event.progress.request.state is RequestState.PAUSED:
+        return "paused"
     left_s = honest(event)
     if left_s is None:
         return "measuring the pace"
@@ -84,8 +87,10 @@ def left_text(event: RequestEvent) -> str:
 
 
 def honest(event: RequestEvent) -> float | None:
-    """The seconds left; None before anything is made, and while nobody knows how much there will be."""
+    """The seconds left; None before anything is made, while it is paused, and while nobody knows how much there is."""
     media = event.progress.media
+    if event.progress.request.state is RequestState.PAUSED:
+        return None
     known = all(parts_expected(one, event) is not None for one in media)
     return event.seconds_left if known and any(one.parts_ready for one in media) else None
 
@@ -224,6 +229,7 @@ class PlainDisplay:
         self._out = out
         self._now = now
         self._last = (-1, 0.0)
+        self._line = ""  # a pause may last for days, and is said once
         self._export = ("", 0.0)
 
     def note(self, message: str, event: str = "note", **fields: Any) -> None:
@@ -240,7 +246,10 @@ class PlainDisplay:
             return
         self._last = (tenth, now)
         counts = ", ".join(f"{media.media} {count_text(media, event)}{_lost(media)}" for media in progress.media)
-        self._write(f"{progress.fraction:4.0%}  {counts}  ({left_text(event)})")
+        line = f"{progress.fraction:4.0%}  {counts}  ({left_text(event)})"
+        if line != self._line or progress.request.state is not RequestState.PAUSED:
+            self._write(line)
+        self._line = line
 
     def exporting(self, name: str, fraction: float) -> None:
         now = self._now()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -104,6 +105,20 @@ def test_no_time_is_promised_before_something_is_made_or_while_a_media_type_is_u
 )
 def test_the_time_left_in_words(fraction: float, left: float | None, text: str) -> None:
     assert left_text(_event(_media(ready=5, planned=49), fraction=fraction, left=left)) == text
+
+
+def test_while_it_is_paused_no_time_is_promised() -> None:
+    event = _event(_media(ready=5, planned=49))
+    request = replace(event.progress.request, state=RequestState.PAUSED)
+    paused = replace(event, progress=replace(event.progress, request=request))
+    assert (left_text(paused), honest(paused)) == ("paused", None)
+    out, now = io.StringIO(), [0.0]
+    display = PlainDisplay(out, lambda: now[0])
+    for at, each in ((0.0, event), (10.0, paused), (20.0, paused), (30.0, paused), (40.0, event), (50.0, event)):
+        now[0] = at
+        display.progress(each)
+    told = [line.rpartition("(")[2] for line in out.getvalue().splitlines()]
+    assert told == ["about 1 min 00 s left)", "paused)", "about 1 min 00 s left)", "about 1 min 00 s left)"]
 
 
 def test_plain_lines_come_with_each_tenth_and_every_five_seconds_only() -> None:
