@@ -125,6 +125,8 @@ def test_an_export_without_its_scenes_names_them(place: Place) -> None:
     ran = run("export", "--audiobook", "--home", "home", cwd=place.folder)
     assert ran.code == 6
     assert ran.err.startswith("The audiobook lacks 3 scenes: c1/c1-s1, c1/c1-s2, c2/c2-s1.")
+    subtitles = run("export", "--subtitles", "--home", "home", cwd=place.folder)
+    assert subtitles.err.startswith("The subtitles lack 3 scenes: ")
 
 
 def test_an_export_that_names_no_kind_writes_them_all(made_once: tuple[Place, Ran], tmp_path: Path) -> None:

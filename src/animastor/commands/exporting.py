@@ -170,7 +170,8 @@ def _place(scope: Scope) -> str:
 
 def _lacks(kind: str, missing: Sequence[str]) -> str:
     shown = ", ".join(missing[:SHOWN_GAPS]) + (f" and {len(missing) - SHOWN_GAPS} more" * (len(missing) > SHOWN_GAPS))
-    return f"{kind} lacks {len(missing)} scene{'s' * (len(missing) > 1)}: {shown}"
+    verb = "lack" if kind == SUBTITLES else "lacks"
+    return f"{kind} {verb} {len(missing)} scene{'s' * (len(missing) > 1)}: {shown}"
 
 
 async def _pieces(
