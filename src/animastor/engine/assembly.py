@@ -245,6 +245,7 @@ class Repairs:
             storage=world.storage,
             artifacts=world.artifacts,
             observer=core.observer,
+            report=world.report,
             clock=world.clock,
             rng=world.rng,
         )

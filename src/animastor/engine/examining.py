@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from animastor.engine.losses import too_many
 from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Storage
-from animastor.engine.presence import LARGEST_SHARE, MOST_MISSING
 from animastor.engine.reasons import Reason
 from animastor.engine.replaying import Replayed, replay
 from animastor.engine.states import State
@@ -43,7 +43,7 @@ class Artifacts:
     @property
     def too_many(self) -> bool:
         """Whether reconciliation would ask instead of giving them up by itself."""
-        return len(self.missing) > min(MOST_MISSING, max(1, LARGEST_SHARE * self.looked))
+        return too_many(len(self.missing), self.looked) or too_many(len(self.damaged), self.looked)
 
 
 async def look_at_artifacts(

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from animastor.engine.alarms import Alarm, Report
+from animastor.engine.losses import too_many
 from animastor.engine.observing import Observer
 from animastor.engine.ports import ArtifactStore, Storage
 from animastor.engine.reasons import Reason
-
-MOST_MISSING = 10  # in one cycle over all artifacts …
-LARGEST_SHARE = 0.01  # … or this share of them, but a single one is always made again
 
 
 class Presence:
@@ -40,7 +38,7 @@ class Presence:
         if await self._page():
             return 0
         self._missing = await self._absent(self._missing)  # some may be back: a cycle takes its time
-        if len(self._missing) <= min(MOST_MISSING, max(1, LARGEST_SHARE * self._looked)):
+        if not too_many(len(self._missing), self._looked):
             return await self._give_up()
         self._report(
             Alarm(
