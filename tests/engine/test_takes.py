@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from invariants import at_rest, rows
@@ -15,8 +18,9 @@ from animastor.engine.engine import Engine
 from animastor.engine.ports import NewRequest, Scope, TakeRow
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import State
-from animastor.engine.taking import TakeError
-from animastor.protocol import BookKey
+from animastor.engine.taking import TakeError, Takes
+from animastor.media.types import Facts, PartPlan, Planned
+from animastor.protocol import AssetId, BookKey
 
 MEDIA = ("voice", "sketch", "clip")
 
@@ -90,6 +94,32 @@ def test_an_earlier_take_is_chosen_again_without_any_work_and_a_rebuild_makes_a_
         await at_rest(stage)
 
     Stage().run(play)
+
+
+def test_choosing_a_take_of_one_part_leaves_the_other_parts_of_its_unit_pinned() -> None:
+    @dataclass
+    class Row:
+        takes: dict[str, int]
+
+    def part(hash_: str, own: str = "") -> PartPlan:
+        return PartPlan("chunk", hash_, ("u",), {}, own_hash=own)
+
+    def take(hash_: str, ordinal: int, *, pinned: bool = False) -> TakeRow:
+        return TakeRow(
+            AssetId(1), "voice", "chunk", hash_, ordinal, ("u",), pinned, True, pinned, False, False, hash_, ".x", 1,
+            Facts(), {}, None,
+        )  # fmt: skip
+
+    old = take("second, once", -1)
+    storage, planner = AsyncMock(), AsyncMock()
+    storage.takes_of.return_value = [take("pin 0", 0, pinned=True), take("pin 1", 1, pinned=True), old]
+    storage.plan_rows.return_value = [Row({})]
+    storage.highest_take.return_value = 0
+    planner.planned.return_value = Planned((part("pin 0", "first"), part("pin 1", "second, once")), {}, "w")
+    takes = Takes(storage=storage, artifacts=AsyncMock(), checker=AsyncMock(), planner=planner, bell=Mock())
+    asyncio.run(takes.choose(BookKey(1), "u", old))
+    assert [call.args for call in storage.take_back.await_args_list] == [(1, "chunk", "u", "pin 1")]
+    storage.choose_take.assert_awaited_once()
 
 
 def test_a_take_of_another_text_cannot_be_chosen_but_pinned() -> None:

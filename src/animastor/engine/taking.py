@@ -6,6 +6,7 @@ edited (CONTRACT 10). Whatever is fixed, the plans say what has to be put togeth
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,12 +58,16 @@ class Takes:
             raise TakeError("this take is the one that is wanted already")
         if take.pinned or take.supplied or GIVEN in take.params:
             raise TakeError("this take was pinned or supplied: pin it again")
-        number = await self._number(book_key, unit_id, take)
-        if number is None:
+        found = await self._number(book_key, unit_id, take)
+        if found is None:
             raise TakeError(
                 "this take was made of another text, prompt or setting than the present one: pin it instead"
             )
-        await self._storage.take_back(take.asset, take.kind, take.unit_ids[0])
+        number, place = found
+        for one in await self.of(book_key, unit_id):
+            there = (one.asset, one.kind, one.unit_ids, one.ordinal) == (take.asset, take.kind, take.unit_ids, place)
+            if there and (one.pinned or one.supplied):
+                await self._storage.take_back(one.asset, one.kind, one.unit_ids[0], one.hash)
         await self._storage.choose_take(take.asset, book_key, take.media, take.unit_ids[0], number)
         self._bell.ring()
 
@@ -113,18 +118,24 @@ class Takes:
                 await self._artifacts.put(source, gift.suffix)
         raise TakeError("its bytes are just being deleted, as nothing had used them for long: try again in a minute")
 
-    async def _number(self, book_key: BookKey, unit_id: str, take: TakeRow) -> int | None:
-        """The number by which the plan, as it stands, wants exactly this take; None when none does."""
+    async def _number(self, book_key: BookKey, unit_id: str, take: TakeRow) -> tuple[int, int] | None:
+        """The number by which the plan, as it stands, wants exactly this take, and which part that is; else None."""
         (row,) = await self._storage.plan_rows([take.asset])
         unit = take.unit_ids[0]
         most = min(MOST_TAKES, await self._storage.highest_take(book_key, take.media, unit))
         for number in range(most, -1, -1):
-            if take.hash in await self._hashes(replace(row, takes={**row.takes, unit: number})):
-                return number
+            place = await self._place(replace(row, takes={**row.takes, unit: number}), take.hash)
+            if place is not None:
+                return number, place
         return None
 
-    async def _hashes(self, row: PlanRow) -> frozenset[str]:
+    async def _place(self, row: PlanRow, hash_: str) -> int | None:
+        """Which part of its unit and kind the plan makes with this hash; None when it makes none."""
         plan = await self._planner.planned(row)
-        return (
-            frozenset(part.own_hash or part.hash for part in plan.parts) if isinstance(plan, Planned) else frozenset()
-        )
+        seen: Counter[tuple[str, str]] = Counter()
+        for part in plan.parts if isinstance(plan, Planned) else ():
+            place = (part.kind, part.unit_ids[0])
+            if (part.own_hash or part.hash) == hash_:
+                return seen[place]
+            seen[place] += 1
+        return None
