@@ -215,6 +215,19 @@ async def test_a_part_that_does_not_decode_is_withdrawn_and_counts_an_attempt(
     assert active.missing[0].retry_of is FailureType.TRANSIENT
 
 
+async def test_a_part_that_is_withdrawn_again_and_again_is_given_up_at_its_limit(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    _, work = await _one_sound(driver)
+    rounds = 0
+    while (active := await storage.active_of([work.asset]))[0].missing and rounds < 2 * SOUND.retry_limit:
+        rounds += 1
+        (answer,) = await storage.accept([driver.result(work, active[0].missing[0])])
+        assert answer.merge is not None
+        await storage.withdraw(work.asset, [answer.merge.inputs[0]])
+    assert rounds == SOUND.retry_limit
+
+
 async def test_corrupt_bytes_are_counted_for_the_part(driver: Driver, storage: SqlStorage) -> None:
     _, work = await _one_sound(driver)
     await storage.count_failures([driver.failure(work, work.missing[0], code=Reason.CORRUPT_ARTIFACT, jitter=0.0)])

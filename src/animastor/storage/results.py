@@ -51,10 +51,11 @@ _ARTIFACTS = Statement(
 )
 _ACCEPT = Statement(
     "accept_parts",
-    "A part is there: its artifact and facts; what failed before counts no more.",
+    "A part is there: its artifact and facts. What failed before counts no more, but bytes that were not right do:"
+    " else a part that is withdrawn again and again would never reach its limit.",
     """
-    UPDATE part SET state = {PART_READY}, artifact = r.sum, facts = r.known, attempts = 0, infra_attempts = 0,
-        vanished = 0, corrupt = 0, not_before = 0, failure = '', code = '', message = '',
+    UPDATE part SET state = {PART_READY}, artifact = r.sum, facts = r.known, attempts = corrupt,
+        infra_attempts = 0, vanished = 0, not_before = 0, failure = '', code = '', message = '',
         last_claim = CASE WHEN last_claim < r.claim THEN r.claim ELSE last_claim END
     FROM {rows} AS r
     WHERE part.asset = r.of_asset AND part.hash = r.of_hash AND part.state <> {PART_READY}

@@ -44,7 +44,7 @@ _WITHDRAW = Statement(
     "withdraw_parts",
     "Wanted parts whose bytes do not decode: missing again, one attempt counted.",
     """
-    UPDATE part SET attempts = attempts + 1, failure = 'transient', code = 'corrupt_artifact',
+    UPDATE part SET attempts = attempts + 1, corrupt = corrupt + 1, failure = 'transient', code = 'corrupt_artifact',
         state = CASE WHEN attempts + 1 >= :limit THEN {PART_LOST} ELSE {PART_MISSING} END
     FROM {sums} AS one
     WHERE part.asset = :asset AND part.artifact = one.sum AND part.wanted = 1 AND part.state = {PART_READY}
