@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from world import ALL, Driver, book, chapter, large_book, scene, unit
+from world import ALL, Driver, Time, book, chapter, large_book, scene, unit
 
 from animastor.books.model import Book
 from animastor.engine.ports import Ended, Scope, ScopeKind
@@ -52,6 +52,27 @@ async def test_the_same_key_gives_the_first_request_again(driver: Driver) -> Non
     key = await driver.save(_two_chapters())
     first = await driver.open(key, idempotency_key="k")
     assert (await driver.open(key, media=("sound",), idempotency_key="k")).request == first.request
+
+
+async def test_a_key_belongs_to_its_book(driver: Driver) -> None:
+    one, other = await driver.save(_two_chapters()), await driver.save(large_book(2))
+    first = await driver.open(one, idempotency_key="k")
+    second = await driver.open(other, idempotency_key="k")
+    assert (first.request.book_key, second.request.book_key) == (one, other)
+    assert (await driver.open(one, idempotency_key="k")).request == first.request
+
+
+async def test_a_key_is_kept_for_seven_days(driver: Driver, storage: SqlStorage, time: Time) -> None:
+    if not hasattr(storage._db, "run"):
+        return  # the clock of these databases is not the test's
+    key = await driver.save(_two_chapters())
+    first = await driver.open(key, idempotency_key="k")
+    time.now += 7 * 86_400 - 1
+    assert (await driver.open(key, idempotency_key="k")).request.request_id == first.request.request_id
+    time.now += 2
+    second = await driver.open(key, idempotency_key="k")
+    assert second.request.request_id != first.request.request_id
+    assert (await driver.open(key, idempotency_key="k")).request == second.request
 
 
 async def test_entering_goes_chunk_by_chunk_and_can_be_resumed(driver: Driver, storage: SqlStorage) -> None:

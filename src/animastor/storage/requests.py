@@ -22,15 +22,26 @@ from animastor.storage.rows import Statement, fetch, run, scalar
 from animastor.storage.windows import BEFORE_ALL, placed, stand, standings
 
 UNFINISHED: Final = "r.state IN ('preparing', 'open', 'paused')"
+KEY_KEPT_S: Final = 7 * 86_400  # CONTRACT 10
 _COLUMNS: Final = (
     "r.id, r.book_key, r.scope, r.chapter_id, r.scene_id, r.unit_ids, r.media, r.state, r.kind, r.created_at,"
     " r.chapter_key, r.scene_key, r.progress_floor, r.reach"
 )
 _BY_KEY = Statement(
     "request_by_key",
-    "The request that was opened with an idempotency key.",
-    f"SELECT {_COLUMNS} FROM request r WHERE r.workspace = :workspace AND r.idempotency_key = :key",
+    "The request that was opened with an idempotency key lately.",
+    f"""
+    SELECT {_COLUMNS} FROM request r
+    WHERE r.workspace = :workspace AND r.idempotency_key = :key AND r.created_at >= {{now}} - {KEY_KEPT_S}
+    """,
 )
+_FORGET_KEY = Statement(
+    "forget_request_key", "An older request gives its idempotency key back: it keeps its own number with it.",
+    """
+    UPDATE request SET idempotency_key = idempotency_key || ' ' || CAST(id AS text)
+    WHERE workspace = :workspace AND idempotency_key = :key
+    """,
+)  # fmt: skip
 _BY_ID = Statement("request_by_id", "A request.", f"SELECT {_COLUMNS} FROM request r WHERE r.id = :id")
 _BOOKS_AT_WORK = Statement(
     "books_at_work",
@@ -141,7 +152,8 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     if not books:
         raise ScopeError(f"there is no book {new.book_key}")
     workspace, disabled = books[0].workspace, books[0].disabled.split()
-    known = fetch(connection, _BY_KEY, workspace=workspace, key=new.idempotency_key)
+    key = f"{new.book_key}/{new.idempotency_key}"  # it belongs to its book
+    known = fetch(connection, _BY_KEY, workspace=workspace, key=key)
     if known:
         return Opened(request_row(known[0]))
     chapter_key, scene_key = scope_keys(connection, new.book_key, new.scope)
@@ -149,11 +161,12 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     ensure_assets(connection, registry, new.book_key)
     media = enabled(registry, new.media, disabled)
     superseded, resumed = _supersede(connection, new, media)
+    run(connection, _FORGET_KEY, workspace=workspace, key=key).close()
     request_id = numbers.take(connection, "request")
     row = (
         request_id, workspace, new.book_key, new.scope.kind.value, chapter_key, scene_key, new.scope.chapter_id,
         new.scope.scene_id, orjson.dumps(new.scope.unit_ids).decode(), " ".join(media), new.kind, new.priority,
-        int(new.rebuild), new.idempotency_key, BEFORE_ALL, int(new.accept_charge),
+        int(new.rebuild), key, BEFORE_ALL, int(new.accept_charge),
     )  # fmt: skip
     run(connection, _INSERT, new=[row]).close()
     rebuilt = [(one, int(new.rebuild and one in (new.named or media))) for one in media]
