@@ -223,6 +223,17 @@ async def test_numbers_only_grow_and_keys_are_kept(storage: SqlStorage) -> None:
     assert 0 < keys["k1"][1] <= at
 
 
+async def test_keys_that_verify_nothing_any_more_go_when_one_is_added(storage: SqlStorage, time: Time) -> None:
+    if not hasattr(storage._db, "run"):
+        return  # the clock of these databases is not the test's
+    await storage.add_ticket_key("old", b"1")
+    time.now += 8 * 86_400
+    await storage.add_ticket_key("newer", b"2")
+    time.now += 2 * 86_400
+    await storage.add_ticket_key("new", b"3")
+    assert set((await storage.ticket_keys())[1]) == {"newer", "new"}
+
+
 async def test_a_closed_database_says_so(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "x.db", Time())
     storage = await open_storage(database, REGISTRY, create=True)

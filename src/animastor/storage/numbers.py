@@ -18,6 +18,12 @@ _ADD_KEY = Statement(
     "INSERT INTO ticket_key (id, secret, created_at) VALUES (:id, :secret, {now}) ON CONFLICT (id) DO NOTHING",
 )  # fmt: skip
 
+KEYS_KEPT_S = 9 * 86_400 + 3_600  # tickets are verified for 9 days (CONTRACT 12); an hour for clocks that differ
+_DROP_KEYS = Statement(
+    "drop_ticket_keys", "Keys that verify nothing any more.",
+    f"DELETE FROM ticket_key WHERE created_at < {{now}} - {KEYS_KEPT_S}",  # noqa: S608 - a number of this module
+)  # fmt: skip
+
 
 def take(connection: Connection, name: str, count: int = 1) -> int:
     """Take `count` new keys of a name (book, chapter, scene, asset, request); the first of them. Never given again."""
@@ -35,5 +41,6 @@ def ticket_keys(connection: Connection) -> tuple[float, dict[str, tuple[bytes, f
 
 
 def add_ticket_key(connection: Connection, key_id: str, secret: bytes) -> None:
-    """Keep a key."""
+    """Keep a key; those that are too old to verify are removed."""
+    run(connection, _DROP_KEYS).close()
     run(connection, _ADD_KEY, id=key_id, secret=secret.hex()).close()
