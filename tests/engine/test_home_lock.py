@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +48,30 @@ def test_a_home_is_held_by_one_at_a_time(home: Path) -> None:
     first.release()
     assert second.acquire()
     second.release()
+
+
+def test_the_socket_is_its_owners_alone_before_anybody_can_be_answered(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.mkdir()
+    modes: list[int] = []
+    start = asyncio.start_unix_server
+
+    async def starting(*args: Any, **more: Any) -> asyncio.Server:
+        server = await start(*args, **more)
+        modes.append(stat.S_IMODE((home / SOCKET).stat().st_mode))
+        return server
+
+    async def nothing(message: Message) -> AsyncGenerator[Message, None]:
+        yield message
+
+    async def serve() -> None:
+        monkeypatch.setattr(asyncio, "start_unix_server", starting)
+        async with HomeServer(home, nothing):
+            pass
+
+    asyncio.run(serve())
+    assert modes == [0o600]
 
 
 def test_a_killed_holder_frees_its_home(home: Path) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import fcntl
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
@@ -103,8 +104,7 @@ class HomeServer:
     async def __aenter__(self) -> Self:
         _remove_address(self._home)
         address = _new_address(self._home)
-        self._server = await asyncio.start_unix_server(self._serve, address, limit=LARGEST_MESSAGE)
-        address.chmod(0o600)
+        self._server = await asyncio.start_unix_server(self._serve, sock=_bound(address), limit=LARGEST_MESSAGE)
         temporary = self._home / f"{ADDRESS}.new"
         temporary.write_bytes(os.fsencode(address))
         temporary.replace(self._home / ADDRESS)
@@ -215,6 +215,22 @@ def _new_address(home: Path) -> Path:
         if len(os.fsencode(folder)) + len(SOCKET) + 20 <= LONGEST_ADDRESS:
             return Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=folder)) / SOCKET
     raise OSError(f"the path of {home} is too long for a socket, and so is that of the folder for temporary files")
+
+
+def _bound(address: Path) -> socket.socket:
+    """A socket at this path that has always been its owner's alone."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o077)  # nobody else's from the first moment; owners' bits stay, for files of other threads
+    try:
+        os.fchmod(listener.fileno(), 0o600)  # Linux takes the mode from here
+        listener.bind(str(address))
+        address.chmod(0o600)
+    except OSError:
+        listener.close()
+        raise
+    finally:
+        os.umask(before)
+    return listener
 
 
 def _remove_address(home: Path) -> None:
