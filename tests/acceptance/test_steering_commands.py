@@ -64,5 +64,7 @@ def test_the_reader_and_the_priority_are_told(place: Place) -> None:
         assert (
             _do(place, "prioritize", "--priority", "great").err == "--priority 'great' is none of low, normal, high.\n"
         )
+        both = _do(place, "prioritize", "--scene", "1/2", "--priority", "high")
+        assert (both.code, both.err.count("it has no --priority")) == (2, 1)
         assert _do(place, "position", "tiny", "7/1").code == 3
     assert read(place.home, "SELECT priority FROM request") == [(-1,)]

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from animastor.display import Display
 
 PlaceText = Annotated[str, typer.Argument(help="CHAPTER/SCENE; ids, or numbers counted from 1.")]
-Priority = Annotated[str, typer.Option("--priority", help="low, normal or high: shares of 1, 2 and 4 among books.")]
+Priority = Annotated[
+    str | None,
+    typer.Option("--priority", help="low, normal or high (when nothing is said): shares of 1, 2 and 4 among books."),
+]
 RequestId = Annotated[
     int | None, typer.Option("--request", min=1, help="Only this request (`status` shows their numbers).")
 ]
@@ -187,7 +190,7 @@ def resume(book: BookName = "", request: RequestId = None, home: Home = None, js
 
 def prioritize(
     book: BookName = "",
-    priority: Priority = "high",
+    priority: Priority = None,
     scene: Annotated[
         str | None, typer.Option("--scene", help="CHAPTER/SCENE that is to be made before everything else of its book.")
     ] = None,
@@ -197,9 +200,9 @@ def prioritize(
 ) -> None:
     """Make a book before others, or after them; with --scene, make that scene before everything else of its book."""
     options = Options(home=home, json=json)
-    if scene is not None:
-        _steer(book, request, options, now=scene)
-    _steer(book, request, options, priority=priority)
+    if scene is None:
+        _steer(book, request, options, priority=priority or "high")
+    _steer(book, request, options, now=scene, **({} if priority is None else {"priority": priority}))
 
 
 def layers(
@@ -254,6 +257,9 @@ def _steer(book: str, request: int | None, options: Options, **how: Any) -> NoRe
         from animastor.commands.steered import PRIORITIES, Steering
         from animastor.commands.unfinished import requests_of
 
+        if "now" in how and "priority" in how:
+            message = "--scene puts one scene before everything else of its book: it has no --priority."
+            raise CommandError(Exit.USAGE, "scene_or_priority", message)
         if how.get("priority", "high") not in PRIORITIES:
             message = f"--priority {how['priority']!r} is none of {', '.join(PRIORITIES)}."
             raise CommandError(Exit.USAGE, "priority_unknown", message)

@@ -23,18 +23,13 @@ class Reason(StrEnum):
     COORDINATION_UNAVAILABLE = "coordination_unavailable"
     DATABASE_UNAVAILABLE = "database_unavailable"
     # plans and dispatches
-    NOT_BEGUN = "not_begun"
     EMPTY = "empty"
     RESTORED = "restored"
     REUSED = "reused"
     STALE_PLAN = "stale_plan"
     NO_ACTIVE_DISPATCH = "no_active_dispatch"
-    STALE_DISPATCH = "stale_dispatch"
-    CURRENT_DISPATCH = "current_dispatch"
-    MISSING_DISPATCH_ID = "missing_dispatch_id"
     ENQUEUE_FAILED = "enqueue_failed"
     NO_WORKER = "no_worker"
-    ALREADY_FINALIZED = "already_finalized"
     SCENE_REMOVED = "scene_removed"
     DELETED = "deleted"  # with its book
     FORCED = "forced"
@@ -82,10 +77,7 @@ class Reason(StrEnum):
     JOB_TIMEOUT = "job_timeout"
     WORKER_SILENT = "worker_silent"
     WORKER_VANISHED = "worker_vanished"  # a claim that went with its silent worker; three times is poison
-    OVERDUE = "overdue"
     POISON = "poison"
-    WORKER_QUARANTINED = "worker_quarantined"
-    PROTOCOL_MISMATCH = "protocol_mismatch"
 
 
 class JournalType(StrEnum):

@@ -12,6 +12,7 @@ from animastor.protocol import FailureType
 from animastor.workers.backend import BackendError
 
 JOB_TIMEOUT = "job_timeout"
+PROTOCOL_MISMATCH = "protocol_mismatch"
 OUTPUT_TOO_LARGE = "output_too_large"
 DISK_FULL = "disk_full"
 OUT_OF_MEMORY = "out_of_memory"

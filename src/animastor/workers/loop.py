@@ -272,7 +272,7 @@ class WorkerLoop:
             return None
         if job.protocol != PROTOCOL:
             message = f"the job is of protocol {job.protocol}, this worker speaks {PROTOCOL}"
-            raise BackendError(FailureType.MISCONFIGURED, "protocol_mismatch", message)
+            raise BackendError(FailureType.MISCONFIGURED, failures.PROTOCOL_MISMATCH, message)
         function = self._backends.function(job)
         inputs = {checksum: await self._fetch(held.claim, checksum) for checksum in dict.fromkeys(job.inputs)}
         order = Order(job.media, job.kind, job.params, inputs, job.inputs)
