@@ -79,8 +79,7 @@ async def _drive(settings: Settings, message: Message, display: Display, new: Ne
             try:
                 return await (_do(drive, message, display) if brief else _serve(drive, message, display))
             except CommandError:  # the errand is over, and nothing is being written for it
-                storage = opened.storage  # a book that was there and was deleted has left its journal
-                new.useless = not await storage.books() and not await storage.journal(limit=1)
+                new.useless = await opened.storage.never_held_a_book()
                 raise
     except (StorageUnavailableError, VersionError) as error:
         raise database_error(settings, error) from error

@@ -18,6 +18,7 @@ _ADD_KEY = Statement(
     "INSERT INTO ticket_key (id, secret, created_at) VALUES (:id, :secret, {now}) ON CONFLICT (id) DO NOTHING",
 )  # fmt: skip
 
+_BOOKS = Statement("books_ever", "The last number of a book.", "SELECT m.value FROM meta m WHERE m.name = 'book'")
 KEYS_KEPT_S = 9 * 86_400 + 3_600  # tickets are verified for 9 days (CONTRACT 12); an hour for clocks that differ
 _DROP_KEYS = Statement(
     "drop_ticket_keys", "Keys that verify nothing any more.",
@@ -28,6 +29,11 @@ _DROP_KEYS = Statement(
 def take(connection: Connection, name: str, count: int = 1) -> int:
     """Take `count` new keys of a name (book, chapter, scene, asset, request); the first of them. Never given again."""
     return int(scalar(connection, _RAISE, name=name, count=count)) - count + 1
+
+
+def never_held_a_book(connection: Connection) -> bool:
+    """Whether no book was ever kept; the number of one that was deleted is not given again (CONTRACT 1)."""
+    return int(scalar(connection, _BOOKS)) == 0
 
 
 def raise_era(connection: Connection) -> int:

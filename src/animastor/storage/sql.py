@@ -493,6 +493,10 @@ class SqlStorage(ports.Storage):
         """Keep a key."""
         await self._db.write(numbers.add_ticket_key, key_id, secret)
 
+    async def never_held_a_book(self) -> bool:
+        """Whether no book was ever kept here, also none that was deleted since. Not of the port."""
+        return await self._db.read(numbers.never_held_a_book)
+
     # backups (not of the port) ----------------------------------------------------------------------------------
 
     async def hold_collecting(self, seconds: float) -> None:
