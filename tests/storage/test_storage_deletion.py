@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, text
@@ -13,6 +14,7 @@ from animastor.engine.ports import Scope
 from animastor.engine.replaying import replay
 from animastor.engine.states import State
 from animastor.protocol import BookKey
+from animastor.storage import artifacts
 from animastor.storage.database import Database
 from animastor.storage.requests import ScopeError
 from animastor.storage.sql import SqlStorage
@@ -68,6 +70,29 @@ async def test_a_deleted_book_leaves_no_row_and_no_artifact(
     await _collect(storage)
     assert await _rows(database) == {}
     assert await storage.artifacts_after("", 10) == []
+
+
+async def test_what_is_deleted_while_a_collection_looks_whether_it_is_used_is_collected_by_the_next(
+    driver: Driver, storage: SqlStorage, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    await driver.run()
+    held = [checksum for checksum, _, _ in await storage.artifacts_after("", 100)]
+    await database.write(lambda connection: connection.execute(text("UPDATE artifact SET unused_since = 0")).close())
+    read = database.read
+
+    async def deleting(core: Any, *args: Any, **kwargs: Any) -> Any:
+        found = await read(core, *args, **kwargs)
+        if core is artifacts.used:
+            monkeypatch.undo()
+            assert found, "all of it is in use"
+            await _delete(storage, key)
+        return found
+
+    monkeypatch.setattr(database, "read", deleting)
+    assert await storage.collectable(100) == []
+    assert sorted(checksum for checksum, _ in await storage.collectable(100)) == sorted(held)
 
 
 async def test_from_the_first_moment_nothing_of_it_starts_and_its_name_is_free(

@@ -110,10 +110,15 @@ _UNMARK = Statement(
     "Used after all; what no plan wants is looked at again after a while.",
     """
     UPDATE artifact SET collecting = 0, unused_since = CASE WHEN one.again = 1 THEN {now} ELSE NULL END
-    FROM {sums} AS one WHERE artifact.checksum = one.sum
+    FROM {sums} AS one WHERE artifact.checksum = one.sum AND artifact.collecting = 1
     """,
     sums={"sum": str, "again": int},
 )
+_STILL = Statement(
+    "still_marked", "Those of some artifacts whose mark stands.",
+    "SELECT f.checksum FROM {sums} AS one JOIN artifact f ON f.checksum = one.sum WHERE f.collecting = 1",
+    sums={"sum": str},
+)  # fmt: skip
 _DELETE = Statement(
     "delete_artifacts", "Their bytes are gone.",
     "DELETE FROM artifact WHERE checksum IN (SELECT one.sum FROM {sums} AS one)",
@@ -187,6 +192,11 @@ def used(connection: Connection, checksums: Collection[str]) -> dict[str, bool]:
 def unmark(connection: Connection, used_: Mapping[str, bool]) -> None:
     """These are used after all; those that no plan wants are looked at again."""
     run(connection, _UNMARK, sums=sorted((checksum, int(again)) for checksum, again in used_.items())).close()
+
+
+def still_marked(connection: Connection, checksums: Collection[str]) -> set[str]:
+    """Those that are marked now: what was let go of meanwhile is looked at anew, by another mark."""
+    return {row.checksum for row in fetch(connection, _STILL, sums=sorted(checksums))}
 
 
 def holders(connection: Connection, checksums: Collection[str]) -> Sequence[Any]:

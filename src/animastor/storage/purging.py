@@ -51,10 +51,9 @@ _DROP_TAKES = Statement(
 )
 _LET_GO = Statement(
     "let_go_for_good",
-    "To be collected at once, unless something else uses them.",
+    "To be collected at once, unless something else uses them. A mark goes: whoever marked them saw them in use.",
     """
-    UPDATE artifact SET unused_since = 0 FROM {sums} AS one
-    WHERE artifact.checksum = one.sum AND artifact.collecting = 0
+    UPDATE artifact SET unused_since = 0, collecting = 0 FROM {sums} AS one WHERE artifact.checksum = one.sum
     """,
     sums={"sum": str},
 )

@@ -63,10 +63,10 @@ _GONE = Statement(
 )
 _LET_GO = Statement(
     "let_go",
-    "Perhaps unused from now on; collecting looks closer.",
+    "Perhaps unused from now on; collecting looks closer. A mark goes: whoever marked them saw them in use.",
     """
-    UPDATE artifact SET unused_since = {now} FROM {sums} AS one
-    WHERE artifact.checksum = one.sum AND artifact.unused_since IS NULL
+    UPDATE artifact SET unused_since = {now}, collecting = 0 FROM {sums} AS one
+    WHERE artifact.checksum = one.sum AND (artifact.unused_since IS NULL OR artifact.collecting = 1)
     """,
     sums={"sum": str},
 )

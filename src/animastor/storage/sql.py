@@ -456,7 +456,9 @@ class SqlStorage(ports.Storage):
             if used:
                 await self._db.write(artifacts.unmark, used)
             if free := [one for one in marked if one[0] not in used]:
-                return free
+                marks = await self._db.read(artifacts.still_marked, [checksum for checksum, _ in free])
+                if free := [one for one in free if one[0] in marks]:
+                    return free
             after = marked[-1][0]
         return []
 
