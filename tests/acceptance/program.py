@@ -15,6 +15,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -212,18 +213,29 @@ class _Collected:
         return self._data.decode("utf-8", "replace")
 
     def read(self, descriptor: int) -> None:
-        while True:
-            ready, _, _ = select.select([descriptor, self._stop_reading], [], [])
-            try:
-                piece = b"" if self._stop_reading in ready else os.read(descriptor, 65536)
-            except OSError:  # a terminal whose other side has ended
-                piece = b""
-            if not piece:
-                return
-            self._data += piece
+        waiting = select.poll()  # of any number of descriptors, also above 1,024
+        for one in (descriptor, self._stop_reading):
+            waiting.register(one, select.POLLIN)
+        try:
+            while True:
+                ready = [one for one, _ in waiting.poll()]
+                try:
+                    piece = b"" if self._stop_reading in ready else os.read(descriptor, 65536)
+                except OSError:  # a terminal whose other side has ended
+                    piece = b""
+                if not piece:
+                    return
+                self._data += piece
+        finally:
+            os.close(self._stop_reading)
 
     def stop(self) -> None:
-        os.write(self._stop, b".")
+        if self._stop < 0:
+            return
+        with suppress(BrokenPipeError):
+            os.write(self._stop, b".")
+        os.close(self._stop)
+        self._stop = -1
 
 
 def _terminal(size: tuple[int, int]) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sqlite3
 from dataclasses import dataclass
@@ -116,8 +117,12 @@ def test_what_cannot_be_done_is_said_in_one_sentence(made: Place, arguments: tup
     assert (ran.code, ran.err) == (4, f"{told}\n")
 
 
-def test_a_home_that_is_driven_is_not_restored_into(place: Place, made_once: tuple[Place, object]) -> None:
-    assert run("backup", "backup", "--home", made_once[0].home, cwd=place.folder).code == 0
+def test_a_home_that_is_driven_is_not_restored_into(
+    place: Place, made_once: tuple[Place, object], tmp_path: Path
+) -> None:
+    finished = tmp_path / "finished"
+    shutil.copytree(made_once[0].home, finished)  # a backup leaves its mark in the home
+    assert run("backup", "backup", "--home", finished, cwd=place.folder).code == 0
     with place.start("--json") as making:
         until((place.home / "animastor.db").exists, 60, "a home")
         ran = run("restore", "backup", "--replace", "--home", place.home, cwd=place.folder)

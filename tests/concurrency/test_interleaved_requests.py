@@ -305,8 +305,6 @@ def test_pictures_cancelled_while_a_clip_is_begun_from_them_leave_no_clip_waitin
             opened = await stage.ask(engine, key)
             for claim in await hand.take("picture", "chunk"):
                 await hand.done(claim)
-            for claim in await hand.take(MERGE):
-                await hand.done(claim)
 
             async def edit() -> None:
                 await stage.save(
@@ -314,6 +312,8 @@ def test_pictures_cancelled_while_a_clip_is_begun_from_them_leave_no_clip_waitin
                 )
 
             once_before(stage.coordination, "enqueue", edit, of_kind("shot"))
+            for claim in await hand.take(MERGE):
+                await hand.done(claim)
             await hand.finish_all()
             done = await stage.until_ended(opened.request.request_id, 60.0)
         assert done.request.state is RequestState.DONE

@@ -407,7 +407,7 @@ class World:
         async def repairing(process: Process) -> Any:
             assert process.engine is not None
             (verify,) = (look for name, look in process.engine.reconciliation._looks if name.startswith("verifying"))
-            await verify()
+            await verify.__self__.repair()
             return await process.engine.presence.repair()
 
         await self.people.until_answered(repairing)

@@ -85,4 +85,4 @@ def room(duration: float, fps: int) -> int:
     depend on that (CONTRACT 4: never a position), so one frame more than the whole ones is rendered and the merge
     takes what the timeline has room for.
     """
-    return floor(round(duration * fps, 3)) + 1
+    return floor(round(duration * fps, 4)) + 1  # a sample is 0.0005 frames at 48 kHz and 24 fps
