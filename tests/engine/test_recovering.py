@@ -13,6 +13,8 @@ from toys import plain_book
 
 from animastor.coordination import MemoryCoordination
 from animastor.engine.errors import EngineFailedError
+from animastor.engine.examining import look_at_artifacts
+from animastor.engine.losses import give_up
 from animastor.engine.ports import Begin, Begun, Enqueued, Outlook, Selection, StorageFullError
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State
@@ -286,7 +288,8 @@ def test_many_missing_files_change_nothing_until_a_person_says_so() -> None:
             await stage.clock.sleep(100.0)
             assert await _states(stage) == {State.READY: 15}
             assert any("doctor --repair" in alarm.message for alarm in stage.alarms)
-            await engine.presence.repair()
+            found = await look_at_artifacts(stage.storage, stage.bytes)
+            await give_up(stage.storage, stage.bytes, found.missing, found.damaged)
             done = await stage.until_ended((await stage.ask(engine, key)).request.request_id)
         assert done.request.state is RequestState.DONE
         await at_rest(stage)

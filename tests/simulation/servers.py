@@ -33,6 +33,7 @@ class Process(Node):
         self.engine: Engine | None = None
         self.hub: LocalHub | None = None
         self.storage: NodeStorage | None = None
+        self.shelf: Any = None
         self.planner = planner
         self.context.run(PLANNER.set, {"planner": planner})
 
@@ -93,7 +94,7 @@ class Server:
         database = NodeDatabase(world.database, world.watch, world.dice)
         process.storage = storage = NodeStorage(database, world.dice, world.oracle.cursed, process.planner)
         coordination: Any = NodeCoordination(world.coordinator, world.watch, world.dice)
-        shelf: Any = NodeShelf(world.shelf, world.dice, world.watch)
+        process.shelf = shelf = NodeShelf(world.shelf, world.dice, world.watch)
         clock = SimClock(world.loop, process)
         engine = Engine(
             storage=storage,

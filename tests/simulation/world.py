@@ -11,6 +11,8 @@ from typing import Any
 from animastor.coordination import Limits
 from animastor.engine.alarms import Alarm
 from animastor.engine.config import EngineConfig
+from animastor.engine.examining import look_at_artifacts
+from animastor.engine.losses import give_up
 from animastor.engine.ports import Scope, Selection
 from animastor.protocol import FailureType
 
@@ -402,13 +404,12 @@ class World:
         return bool(process.skew or process.frozen or process.planner != self.installed)
 
     async def _repaired(self, server: Server) -> None:
-        """A person answers the question what to do about artifacts that are missing."""
+        """A person answers the question what to do about lost artifacts, as `doctor --repair` does."""
 
         async def repairing(process: Process) -> Any:
-            assert process.engine is not None
-            (verify,) = (look for name, look in process.engine.reconciliation._looks if name.startswith("verifying"))
-            await verify.__self__.repair()
-            return await process.engine.presence.repair()
+            assert process.storage is not None
+            found = await look_at_artifacts(process.storage, process.shelf)
+            return await give_up(process.storage, process.shelf, found.missing, found.damaged)
 
         await self.people.until_answered(repairing)
 

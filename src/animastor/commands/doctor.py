@@ -21,6 +21,7 @@ from animastor.display import Display
 from animastor.engine.examining import Artifacts, Finding, findings, look_at_artifacts
 from animastor.engine.gate import SENTENCES
 from animastor.engine.home import Message
+from animastor.engine.losses import give_up
 from animastor.engine.ports import ArtifactStoreUnavailableError
 from animastor.workers.backends import Backends, cpu_backends
 
@@ -99,9 +100,7 @@ def _ffmpeg() -> str:
 
 async def _repaired(drive: Driving, found: Artifacts) -> int:
     """Give up what is lost, and do what reconciliation does; how many assets have to be made again."""
-    for checksum, suffix in found.damaged:
-        await drive.reading.artifacts.delete(checksum, suffix)
-    given_up = await drive.reading.storage.bytes_missing(found.lost) if found.lost else 0
+    given_up = await give_up(drive.reading.storage, drive.reading.artifacts, found.missing, found.damaged)
     await drive.engine.reconciliation.reconcile()
     drive.engine.wake()
     return given_up

@@ -106,7 +106,6 @@ class Engine:
         self.changes = core.changes
         self.effort = core.effort
         self.gate = core.gate
-        self.presence = repairs.presence
         self.explainer = Explainer(storage=storage, registry=registry, coordination=coordination, gate=core.gate)
         self.results = results(world, core)
         self.requests = requests(world, core)

@@ -1,7 +1,13 @@
-"""How many artifacts may be lost before nothing is changed any more and a person is asked (CONTRACT 11)."""
+"""Lost artifacts, gone or with other bytes: how many are given up without asking, and giving them up (CONTRACT 11)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from animastor.engine.ports import ArtifactStore, Storage
+
+Artifact: TypeAlias = tuple[str, str]  # checksum, suffix
 MOST_LOST = 10  # in one cycle over all artifacts …
 LARGEST_SHARE = 0.01  # … or this share of them, but a single one is always made again
 
@@ -9,3 +15,16 @@ LARGEST_SHARE = 0.01  # … or this share of them, but a single one is always ma
 def too_many(lost: int, looked: int) -> bool:
     """Whether so many lost ones among those that were looked at are more than bad luck: an emptied or failing disk."""
     return lost > min(MOST_LOST, max(1, LARGEST_SHARE * looked))
+
+
+async def give_up(
+    storage: Storage, artifacts: ArtifactStore, missing: Sequence[Artifact] = (), damaged: Sequence[Artifact] = ()
+) -> int:
+    """Let go of lost bytes; of damaged ones, what is left is deleted. How many assets have to be made again.
+
+    Raises `ArtifactStoreUnavailableError`.
+    """
+    for checksum, suffix in damaged:
+        await artifacts.delete(checksum, suffix)
+    lost = [checksum for checksum, _ in (*missing, *damaged)]
+    return await storage.bytes_missing(lost) if lost else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from animastor.engine.alarms import Alarm, Report
-from animastor.engine.losses import too_many
+from animastor.engine.losses import give_up, too_many
 from animastor.engine.observing import Observer
 from animastor.engine.ports import ArtifactStore, Storage
 from animastor.engine.reasons import Reason
@@ -50,13 +50,6 @@ class Presence:
         self._start_cycle()
         return 0
 
-    async def repair(self) -> int:
-        """Look at all artifacts and give up whatever is missing, however much: what a person has decided."""
-        self._start_cycle()
-        while await self._page():
-            pass
-        return await self._give_up()
-
     async def _page(self) -> bool:
         """Look at the next artifacts; whether there may be more."""
         rows = await self._storage.artifacts_after(self._after, self._batch)
@@ -70,10 +63,10 @@ class Presence:
         return list(await self._artifacts.missing(artifacts))
 
     async def _give_up(self) -> int:
-        missing = [checksum for checksum, _ in self._missing]
+        missing = self._missing
         self._start_cycle()
         if not missing:
             return 0
-        assets = await self._storage.bytes_missing(missing)
+        assets = await give_up(self._storage, self._artifacts, missing)
         await self._observer.recovered(Reason.ARTIFACT_MISSING, artifacts=len(missing), assets=assets)
         return assets

@@ -7,11 +7,10 @@ are deleted and made again while they are few; many look like a failing disk or 
 
 from __future__ import annotations
 
-from math import inf
 from random import Random
 
 from animastor.engine.alarms import Alarm, Report
-from animastor.engine.losses import MOST_LOST, too_many
+from animastor.engine.losses import MOST_LOST, give_up, too_many
 from animastor.engine.observing import Observer
 from animastor.engine.ports import ArtifactStore, Storage
 from animastor.engine.reasons import Reason
@@ -115,30 +114,13 @@ class Verification:
             if ended or len(self._damaged) > MOST_LOST:
                 self._ask()
             return 0
-        return await self._give_up_all()
-
-    async def repair(self) -> int:
-        """Look at all, and give up what is damaged, however much it is: a person said so. How many assets lost it."""
-        self._start_cycle()
-        self._left = inf
-        try:
-            while not await self._page():
-                pass
-        finally:
-            self._left = 0.0
-        assets = await self._give_up_all()
-        self._start_cycle()
-        return assets
-
-    async def _give_up_all(self) -> int:
         damaged = [one for one in self._damaged if not await self._is_whole(*one)]  # some may be back
         self._damaged = []
         if not damaged:
             return 0
         self._given_up += len(damaged)
-        for checksum, suffix, _ in damaged:
-            await self._artifacts.delete(checksum, suffix)
-        assets = await self._storage.bytes_missing([checksum for checksum, *_ in damaged])
+        bytes_of = [(checksum, suffix) for checksum, suffix, _ in damaged]
+        assets = await give_up(self._storage, self._artifacts, damaged=bytes_of)
         await self._observer.recovered(Reason.CORRUPT_ARTIFACT, artifacts=len(damaged), assets=assets)
         return assets
 
