@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from interleaving import Hand, once_after, once_before, states
+from hands import Hand
+from interleaving import once_after, once_before
 from invariants import at_rest, rows
 from stage import Stage
+from tables import states
 from toys import book, plain_book, scene, unit
 
 from animastor.engine.engine import Engine

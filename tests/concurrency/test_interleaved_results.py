@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from interleaving import Hand, of_kind, once_after, once_before, reasons, states, told
+from hands import Hand
+from interleaving import of_kind, once_after, once_before
 from invariants import always, at_rest, rows
 from stage import Stage
+from tables import reasons, states, told
 from toys import book, plain_book, scene, unit
 
 from animastor.engine.ports import Selection

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from hands import Hand
 from incident_kit import (
-    Hands,
     dispatches,
-    journal_types,
     lasting,
     made,
     of_kind,
@@ -16,13 +15,14 @@ from incident_kit import (
     states,
 )
 from invariants import always, at_rest, rows
-from stage import Fate, Stage
+from stage import HEARTBEAT_S, Fate, Stage
+from tables import told
 from toys import book, plain_book, scene, unit
 
 from animastor.engine.ports import Circuit, Ended, Selection
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState
-from animastor.protocol import FailureType, Pair, Worker
+from animastor.protocol import Answer, FailureType, Pair, Worker
 
 PICTURES = Pair("sketch", "system")
 
@@ -48,16 +48,17 @@ def test_an_encoder_that_hangs_near_its_end_is_ended_and_its_job_given_to_anothe
         key = await stage.save(plain_book("tale", scenes=1, units=1))
         limit = stage.registry["sketch"].job_timeout.total_seconds()
         async with stage.playing(workers=0) as engine:
-            hands = Hands(stage, engine)
-            await hands.hub.register(hands.worker)
+            hand = Hand(stage, engine)
+            await hand.register()
             opened = await stage.ask(engine, key, ("sketch",))
-            claims = await hands.claim(1)
-            await hands.beating(claims, 2 * limit)
-            assert stage.clock.elapsed < limit + 60.0 + 60.0, "a minute after its own worker should have ended it"
-            await hands.hub.hand_back(hands.worker, claims)
-            (again,) = await hands.claim(1)
+            claims = await hand.take(wait=30.0)
+            while await hand.beat(*claims, progress=0.99) != [Answer.STOP]:
+                await stage.clock.sleep(HEARTBEAT_S)
+                assert stage.clock.elapsed < limit + 60.0 + 60.0, "a minute after its own worker should have ended it"
+            await hand.hub.hand_back(hand.worker, claims)
+            (again,) = await hand.take(wait=30.0)
             assert again.claim_no > claims[0].claim_no
-            assert await hands.finish(again) == Reason.ACCEPTED
+            assert await hand.done(again) == Reason.ACCEPTED
             done = await stage.until_ended(opened.request.request_id)
         assert done.request.state is RequestState.DONE
         assert done.fraction == 1.0
@@ -72,10 +73,10 @@ def test_a_worker_that_died_leaves_no_mark_that_blocks_its_scene(stage: Stage) -
     async def play(_: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=3, units=3))
         async with stage.playing(workers=0) as engine:
-            hands = Hands(stage, engine)
-            await hands.hub.register(hands.worker)
+            hand = Hand(stage, engine)
+            await hand.register()
             opened = await stage.ask(engine, key, ("sketch",))
-            assert len(await hands.claim(4, make_picture=4)) == 4  # and nothing is heard of it again
+            assert len(await hand.take("picture", wait=30.0, at_most=4)) == 4  # and nothing is heard of it again
             died = stage.clock.now()
             crew = stage.crew.work(stage.hub(engine), Worker("wrk", "second", dict.fromkeys(stage.profiles, 4)))
             async with stage.beside(crew):
@@ -99,7 +100,7 @@ def test_a_permanent_failure_is_not_retried_and_opens_no_breaker(stage: Stage) -
         assert done.request.state is RequestState.DONE_WITH_FAILURES
         assert (await states(stage))["sketch"] == {"FAILED": 8, "READY": 4}
         assert set(stage.crew.started.values()) == {1}
-        assert not (await journal_types(stage))[JournalType.CIRCUIT_OPENED]
+        assert not (await told(stage))[JournalType.CIRCUIT_OPENED]
         await at_rest(stage)
 
     stage.run(play)
@@ -116,14 +117,16 @@ def test_a_half_open_permit_is_free_again_however_its_test_ends(stage: Stage, en
     async def play(_: Stage) -> None:
         keys = [await stage.save(tale), await stage.save(plain_book("other", scenes=6, units=1))]
         async with stage.playing(workers=0) as engine:
-            hands = Hands(stage, engine, slots=20)
-            await hands.hub.register(hands.worker)
+            hand = Hand(stage, engine, slots=20)
+            await hand.register()
             for key in keys:
                 await stage.ask(engine, key, ("sketch",))
             while await circuit() is not Circuit.OPEN:
-                for claim in await hands.claim(1):
-                    await hands.fail(claim, FailureType.TRANSIENT)
-            (test, *_rest) = await hands.claim(1)
+                for claim in await hand.take(wait=30.0):
+                    await hand.failed(claim, FailureType.TRANSIENT)
+            while not (tests := await hand.take(wait=30.0)):
+                pass
+            test = tests[0]
             assert await circuit() is Circuit.HALF_OPEN
             match ending:
                 case "edited":
@@ -133,9 +136,9 @@ def test_a_half_open_permit_is_free_again_however_its_test_ends(stage: Stage, en
                     for request in await stage.storage.requests():
                         await engine.requests.cancel(request.request_id)
                 case "misconfigured":
-                    await hands.fail(test, FailureType.MISCONFIGURED)
+                    await hand.failed(test, FailureType.MISCONFIGURED)
                 case "permanent":
-                    await hands.fail(test, FailureType.PERMANENT)
+                    await hand.failed(test, FailureType.PERMANENT)
                 case "silent":
                     await stage.clock.sleep(60.0)
             await stage.clock.sleep(100.0)
@@ -158,14 +161,14 @@ def test_a_spent_retry_budget_is_told_and_does_not_stop_first_attempts(stage: St
         stage.crew.fate = of_kind("picture", Fate(seconds=0.2, failure=FailureType.TRANSIENT), first=1)
         async with stage.playing(slots=40) as engine:
             opened = await stage.ask(engine, key, ("sketch",))
-            told: set[str] = set()
-            while stage.clock.elapsed < 250.0 and not told:
+            causes: set[str] = set()
+            while stage.clock.elapsed < 250.0 and not causes:
                 await stage.clock.sleep(5.0)
                 if len(stage.crew.started) == count:
                     for scene_number in range(0, count, 7):
                         (why,) = await engine.explainer.scene(key, "ch-1", f"sc-{scene_number}", "sketch")
-                        told |= {cause for cause in why.causes if "has retried too much" in cause}
-            assert told
+                        causes |= {cause for cause in why.causes if "has retried too much" in cause}
+            assert causes
             assert len(stage.crew.started) == count, "first attempts are never held back"
             done = await stage.until_ended(opened.request.request_id, 20_000.0)
         assert done.request.state is RequestState.DONE

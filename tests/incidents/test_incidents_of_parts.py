@@ -6,11 +6,10 @@ from collections import Counter
 from dataclasses import replace
 
 import orjson
+from hands import Hand
 from incident_kit import (
-    Hands,
     changed,
     dispatches,
-    journal_types,
     lasting,
     made,
     of_kind,
@@ -20,6 +19,7 @@ from incident_kit import (
 )
 from invariants import always, at_rest, rows
 from stage import Fate, Stage
+from tables import told
 from toys import book, content_of, plain_book, scene, unit
 
 from animastor.engine.ports import NewRequest, Scope, ScopeKind
@@ -64,7 +64,7 @@ def test_a_last_chunk_that_is_late_does_not_fail_its_scene_nor_make_it_anew(stag
         assert done.request.state is RequestState.DONE
         assert sorted(stage.crew.started.values()) == [1, 1, 1, 2], "only the late one was given to another worker"
         assert len(await dispatches(stage)) == 1
-        assert not (await journal_types(stage))[JournalType.FAILED]
+        assert not (await told(stage))[JournalType.FAILED]
         await at_rest(stage)
 
     stage.run(play)
@@ -74,13 +74,13 @@ def test_a_result_that_arrives_before_its_scene_waits_for_it_is_kept(stage: Stag
     async def play(_: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=1, units=1))
         async with stage.playing(workers=0) as engine:
-            hands = Hands(stage, engine)
-            await hands.hub.register(hands.worker)
+            hand = Hand(stage, engine)
+            await hand.register()
             opened = await stage.ask(engine, key, ("voice",))
-            (claim,) = await hands.claim(1)
+            (claim,) = await hand.take(wait=30.0)
             await engine.requests.cancel(opened.request.request_id)
             assert (await states(stage))["voice"] == {"DIRTY": 1}
-            assert await hands.finish(claim) == Reason.LATE_ACCEPT
+            assert await hand.done(claim) == Reason.LATE_ACCEPT
             assert (await states(stage))["voice"] == {"DIRTY": 1}, "it starts nothing that nobody asked for"
         async with stage.playing(stage.engine("next")) as engine:
             done = await made(stage, engine, key, ("voice",))
@@ -95,15 +95,15 @@ def test_empty_files_do_not_count_as_made(stage: Stage) -> None:
     async def play(_: Stage) -> None:
         key = await stage.save(plain_book("tale", scenes=1, units=1))
         async with stage.playing(workers=0) as engine:
-            hands = Hands(stage, engine)
-            await hands.hub.register(hands.worker)
+            hand = Hand(stage, engine)
+            await hand.register()
             await stage.ask(engine, key, ("sketch",))
-            (claim,) = await hands.claim(1)
-            assert await hands.finish(claim, b"") == Reason.CORRUPT_ARTIFACT
+            (claim,) = await hand.take(wait=30.0)
+            assert await hand.deliver(claim, b"") == Reason.CORRUPT_ARTIFACT
             assert not await rows(stage, "SELECT 1 AS one FROM part WHERE state = 1")
-            (again,) = await hands.claim(1)
+            (again,) = await hand.take(wait=30.0)
             assert again.job.input_hash == claim.job.input_hash
-            assert await hands.finish(again) == Reason.ACCEPTED
+            assert await hand.done(again) == Reason.ACCEPTED
             await stage.clock.sleep(30.0)
         assert (await states(stage))["sketch"] == {"READY": 1}
         await at_rest(stage)
@@ -183,7 +183,7 @@ def test_a_merge_whose_worker_was_lost_is_not_a_failure(stage: Stage) -> None:
         assert len(await dispatches(stage)) == 1
         chunks = [n for job, n in stage.crew.by_hash.items()]
         assert sorted(chunks) == [1, 1, 2], "the merge was given to another worker, and nothing else"
-        assert not (await journal_types(stage))[JournalType.FAILED]
+        assert not (await told(stage))[JournalType.FAILED]
         assert {row.attempts for row in await rows(stage, "SELECT attempts FROM part")} == {0}
         await at_rest(stage)
 
@@ -196,10 +196,10 @@ def test_a_refused_result_is_refused_once(stage: Stage) -> None:
         stage.crew.fate = of_kind("chunk", Fate(spoiled=True))
         async with stage.playing() as engine:
             done = await made(stage, engine, key, ("voice",))
-            refused = (await journal_types(stage))[JournalType.PART_REFUSED]
+            refused = (await told(stage))[JournalType.PART_REFUSED]
             starts = sum(stage.crew.started.values())
             await stage.clock.sleep(900.0)
-            assert (await journal_types(stage))[JournalType.PART_REFUSED] == refused
+            assert (await told(stage))[JournalType.PART_REFUSED] == refused
             assert sum(stage.crew.started.values()) == starts == 3
         assert done.request.state is RequestState.DONE_WITH_FAILURES
         await at_rest(stage)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from incident_kit import dispatches, journal_types, lasting, made, ready_artifacts, reworded, states
+from incident_kit import dispatches, lasting, made, ready_artifacts, reworded, states
 from invariants import always, at_rest, rows
 from sqlalchemy import text
 from stage import Fate, Stage
+from tables import told
 from toys import book, plain_book, scene, unit
 
 from animastor.engine.engine import Engine
@@ -196,11 +197,11 @@ def test_a_store_that_is_not_mounted_is_not_taken_for_a_library_that_is_lost(sta
         async with stage.playing() as engine:
             await made(stage, engine, key)
             before = await states(stage)
-            told = await _told_of_assets(stage)
+            before_it = await _told_of_assets(stage)
             stage.bytes.away = True
             await stage.clock.sleep(200.0)
             assert await states(stage) == before
-            assert await _told_of_assets(stage) == told, "nothing happened to any asset"
+            assert await _told_of_assets(stage) == before_it, "nothing happened to any asset"
             assert stage.alarms, "and somebody was told"
             stage.bytes.away = False
             await stage.clock.sleep(200.0)
@@ -224,13 +225,13 @@ def test_a_closed_request_is_not_taken_up_again_by_recovery(stage: Stage) -> Non
             opened = await stage.ask(engine, key)
             await stage.clock.sleep(5.0)
             await engine.requests.cancel(opened.request.request_id)
-            dispatched = (await journal_types(stage))[JournalType.DISPATCHED]
+            dispatched = (await told(stage))[JournalType.DISPATCHED]
             (artifact, *_more) = [row.checksum for row in await rows(stage, "SELECT checksum FROM artifact")] or [""]
             stage.bytes.content.pop(artifact, None)
             await stage.save(reworded(plain_book("tale", scenes=3), "sc-2"))
             await engine.edited()
             await stage.clock.sleep(200.0)
-            assert (await journal_types(stage))[JournalType.DISPATCHED] == dispatched
+            assert (await told(stage))[JournalType.DISPATCHED] == dispatched
         await at_rest(stage)
 
     stage.run(play)
@@ -292,8 +293,8 @@ def test_a_process_of_another_version_does_not_go_round_in_circles(stage: Stage)
             await stage.clock.sleep(120.0)
             assert sum(stage.crew.started.values()) == 0
             assert [alarm.reason for alarm in stage.alarms] == [Reason.OTHER_PLANNER]
-            told = [row for row in await stage.journal() if row.reason == Reason.OTHER_PLANNER]
-            assert len(told) == 1
+            notes = [row for row in await stage.journal() if row.reason == Reason.OTHER_PLANNER]
+            assert len(notes) == 1
             await _planner(stage, versions.PLANNER)
             done = await stage.until_ended(opened.request.request_id)
         assert done.request.state is RequestState.DONE
