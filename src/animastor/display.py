@@ -74,6 +74,15 @@ def duration_text(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def size_text(size: float) -> str:
+    """Bytes as people say them: `12 KB`, `3.4 MB`."""
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.2f} GB"
+
+
 def left_text(event: RequestEvent) -> str:
     """The time left in a few words; nothing is promised before there is something to measure."""
     if event.progress.fraction >= 1:

@@ -16,9 +16,9 @@ from animastor.commands.errands import errand_message
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.holding import Holding, hold_collecting
 from animastor.commands.homes import home_errors, looking, sentence
-from animastor.commands.results import size_text, took
+from animastor.commands.results import took
 from animastor.config import Settings
-from animastor.display import Display
+from animastor.display import Display, size_text
 from animastor.engine.ports import ArtifactStoreUnavailableError
 from animastor.storage.backups.archive import ENDING, ArchiveTarget
 from animastor.storage.backups.carrying import carry_in

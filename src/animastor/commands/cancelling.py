@@ -10,8 +10,8 @@ from animastor.app import Driving
 from animastor.commands import messages
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.naming import called
 from animastor.commands.selection import chosen_media, scope_of
-from animastor.commands.unfinished import called
 from animastor.engine.ports import BookRow, Cancel, Cancelled
 
 

@@ -14,8 +14,8 @@ from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.naming import called
 from animastor.commands.selection import scope_of
-from animastor.commands.unfinished import called
 from animastor.config import Settings
 from animastor.engine.deleting import Deleted, NothingLeftError, without
 from animastor.engine.ports import BookRow, Scope, ScopeKind

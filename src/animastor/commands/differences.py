@@ -10,7 +10,7 @@ from animastor.app import Reading
 from animastor.commands.editing import Editing, touched_by
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.forecast import Count, Forecast
-from animastor.commands.unfinished import called
+from animastor.commands.naming import called, scenes_text
 from animastor.display import Display
 from animastor.engine.diffing import Diff, Differ
 from animastor.engine.ports import BookRow, Touched
@@ -45,8 +45,7 @@ def _touched_text(row: BookRow, touched: Touched) -> str:
     told = [f"{count} {how}" for count, how in counts if count]
     told += [f"{touched.moved} moved or renamed"] if touched.moved else []
     told += ["what all scenes share is changed"] if touched.head is not None else []
-    many = "1 scene" if touched.scenes == 1 else f"{touched.scenes} scenes"
-    return f"{called(row)}, {many}: {', '.join(told)}."
+    return f"{called(row)}, {scenes_text(touched.scenes)}: {', '.join(told)}."
 
 
 def _forecast(opened: Reading, diff: Diff) -> Forecast:

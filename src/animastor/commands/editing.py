@@ -19,8 +19,8 @@ from animastor.commands import messages
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.importing import fingerprint, stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.naming import called
 from animastor.commands.selection import chapter_of, scene_in, unit_in
-from animastor.commands.unfinished import called
 from animastor.engine.ports import BookRow, RevisionError, Scope, ScopeKind, Storage, Touched
 
 CHARACTERS = "characters/"

@@ -13,8 +13,8 @@ from animastor.commands.errors import Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.naming import called
 from animastor.commands.places import scene_of
-from animastor.commands.unfinished import called
 from animastor.display import Display
 from animastor.engine.details import MediaCount
 from animastor.engine.explaining import NOBODY, Explainer, Explanation

@@ -18,6 +18,7 @@ from animastor.books.model import Book, BookHead
 from animastor.commands import messages
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.messages import Tell
+from animastor.commands.naming import called, scenes_text
 from animastor.commands.selection import parse_voice
 from animastor.engine.home import Message
 from animastor.engine.ports import BookRow, SavedBook, Storage
@@ -241,12 +242,10 @@ async def _cost(opened: Reading, prepared: Prepared, wishes: Wishes) -> str:
 def imported_note(imported: Imported) -> Message:
     """What importing did, in one sentence."""
     row, saved = imported.row, imported.saved
-    name = f"{row.title} ({row.book_id})" if row.title else row.book_id
     counts = ((saved.added, "new"), (saved.changed, "changed"), (saved.removed, "gone"))
     what = ", ".join(f"{count} {how}" for count, how in counts if count) or "unchanged"
-    scenes = "1 scene" if row.scenes == 1 else f"{row.scenes} scenes"
     return messages.note(
-        f"{name}: {scenes}, {what}.",
+        f"{called(row)}: {scenes_text(row.scenes)}, {what}.",
         event="book",
         book=row.book_id,
         title=row.title,

@@ -12,7 +12,7 @@ from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
-from animastor.commands.unfinished import called
+from animastor.commands.naming import called
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.media.layers import LayerError, Value, effective, parse, table

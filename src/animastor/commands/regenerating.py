@@ -11,8 +11,8 @@ from animastor.commands import messages
 from animastor.commands.asking import ask
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.naming import called
 from animastor.commands.selection import parse_media, scope_of
-from animastor.commands.unfinished import called
 from animastor.engine.ports import NewRequest
 
 

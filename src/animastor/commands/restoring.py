@@ -15,9 +15,9 @@ from pathlib import Path
 from animastor.clock import SystemClock
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import database_error, home_errors, locked, opening, sentence
-from animastor.commands.results import size_text, took
+from animastor.commands.results import took
 from animastor.config import Settings
-from animastor.display import Display
+from animastor.display import Display, size_text
 from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError, StorageUnavailableError
 from animastor.media.registry import installed
 from animastor.storage.backups import tables

@@ -8,7 +8,7 @@ from typing import Any
 
 from animastor.commands.errors import Exit
 from animastor.commands.running import shown_path
-from animastor.display import Display, duration_text
+from animastor.display import Display, duration_text, size_text
 
 SHOWN = 5
 
@@ -115,7 +115,7 @@ def _say_files(result: Mapping[str, Any], display: Display) -> list[str]:
     for path in result.get("unchanged", ()):
         display.note(f"{shown_path(Path(path))} is up to date.", event="file", path=path, made=False)
     for path in result.get("made", ()):
-        size = _bytes(path)
+        size = bytes_of(Path(path))
         display.note(f"{shown_path(Path(path))}  {size_text(size)}", event="file", path=path, made=True, bytes=size)
     if gaps := result.get("gaps", ()):
         display.note(f"Missing: {_few(gaps)}.", event="gaps", gaps=list(gaps))
@@ -132,17 +132,9 @@ def took(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else duration_text(seconds)
 
 
-def _bytes(path: str) -> int:
+def bytes_of(path: Path) -> int:
+    """The size of a file; 0 when there is none."""
     try:
-        return Path(path).stat().st_size
+        return path.stat().st_size
     except OSError:
         return 0
-
-
-def size_text(size: float) -> str:
-    """So many bytes, for people."""
-    for unit in ("bytes", "KB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.2f} GB"

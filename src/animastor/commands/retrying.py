@@ -12,8 +12,8 @@ from animastor.commands.asking import ask
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.naming import called
 from animastor.commands.selection import chosen_media, scope_of
-from animastor.commands.unfinished import called
 from animastor.engine.ports import NewRequest, ScopeKind
 
 

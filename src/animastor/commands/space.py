@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from animastor.app import Driving, Reading
@@ -13,10 +11,12 @@ from animastor.commands import messages
 from animastor.commands.errors import Exit
 from animastor.commands.homes import looking
 from animastor.commands.messages import Tell
+from animastor.commands.results import bytes_of
 from animastor.config import Settings
-from animastor.display import Display
+from animastor.display import Display, size_text
 from animastor.engine.ports import Unused, Usage
 from animastor.stores import DATABASE
+from animastor.workers.child_process import size_of
 
 DAY_S = 86_400.0
 
@@ -116,25 +116,5 @@ def _when(unused: Sequence[Unused], due: Sequence[Unused], now: float) -> str:
 
 def _beside(opened: Reading) -> list[tuple[str, int]]:
     home = opened.settings.home
-    database = sum(_size(home / f"{DATABASE}{end}") for end in ("", "-wal", "-shm"))
-    return [("database", database), ("work", _tree(home / "work")), ("copies", _tree(home / "copies"))]
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _tree(folder: Path) -> int:
-    return sum(_size(Path(place) / name) for place, _, names in os.walk(folder) for name in names)
-
-
-def size_text(size: float) -> str:
-    """Bytes as people say them: `12 KB`, `3.4 MB`."""
-    for unit in ("bytes", "KB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.2f} GB"
+    database = sum(bytes_of(home / f"{DATABASE}{end}") for end in ("", "-wal", "-shm"))
+    return [("database", database), ("work", size_of(home / "work")), ("copies", size_of(home / "copies"))]

@@ -13,6 +13,7 @@ from animastor.app import Reading
 from animastor.commands.errors import Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
+from animastor.commands.naming import called, scenes_text
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.home import address_of
@@ -42,10 +43,8 @@ async def _show_book(
     counts = {name: _counts(scenes, name) for name in opened.registry.names}
     failed = list(_failures(scenes))
     now = [await _under_way(opened, one) for one in asked if one.book_key == row.book_key]
-    many = "1 scene" if row.scenes == 1 else f"{row.scenes} scenes"
-    title = f"{row.title} ({row.book_id})" if row.title else row.book_id
     display.note(
-        f"{title}: {many}, from {row.source}",
+        f"{called(row)}: {scenes_text(row.scenes)}, from {row.source}",
         event="book",
         book=row.book_id,
         title=row.title,

@@ -25,8 +25,3 @@ async def requests_of(settings: Settings, name: str, request: int | None) -> tup
     if request not in known:
         raise CommandError(Exit.BAD_INPUT, "request_unknown", f"There is no request {request} of {row.book_id}.")
     return row, [request]
-
-
-def called(row: BookRow) -> str:
-    """A book as sentences name it."""
-    return f"{row.title} ({row.book_id})" if row.title else row.book_id

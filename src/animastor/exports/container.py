@@ -6,7 +6,6 @@ folder is removed, and one that a killed process left behind is removed by the n
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from animastor.books.model import Cover
 from animastor.exports.model import About, ExportError, Mark, SceneMedia
+from animastor.flushing import flush
 from animastor.media.ffmpeg import Argument
 
 _AS_IS = {"JPEG": ".jpg", "PNG": ".png"}  # what MP4 holds as a cover
@@ -52,9 +52,9 @@ def finished(target: Path) -> Iterator[Path]:
         yield folder
         made = [path for path in folder.iterdir() if path.is_file()]
         for path in sorted(made, key=lambda path: path.name == target.name):  # the target last
-            _on_disk(path)
+            flush(path)
             path.replace(target.with_name(path.name))
-        _on_disk(target.parent)
+        flush(target.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -127,11 +127,3 @@ def _escaped(value: str) -> str:
     """A value of an ffmpeg metadata file, on one line."""
     line = " ".join(value.split())
     return "".join(f"\\{sign}" if sign in "=;#\\" else sign for sign in line)
-
-
-def _on_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

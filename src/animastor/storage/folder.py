@@ -24,6 +24,7 @@ from pathlib import Path
 
 from animastor.engine.ports import ArtifactStoreUnavailableError, StorageFullError
 from animastor.engine.reasons import Reason
+from animastor.flushing import flush
 from animastor.storage.failures import Fate, fate_of
 from animastor.trips import Trips
 
@@ -150,7 +151,7 @@ class FolderStore:
                 fresh.setdefault(folder, []).append(number)
         for folder, numbers in fresh.items():
             try:
-                _flush(folder)
+                flush(folder)
             except OSError as error:
                 for number in numbers:
                     answers[number] = self._told(error)
@@ -175,10 +176,10 @@ class FolderStore:
             return given, None
         if not place.parent.exists():
             place.parent.mkdir(exist_ok=True)
-            _flush(self._root)
+            flush(self._root)
         waiting = self._into_tree(source)
         try:
-            _flush(waiting)
+            flush(waiting)
             waiting.replace(place)
         except BaseException:
             waiting.unlink(missing_ok=True)
@@ -218,15 +219,15 @@ def _create(root: Path) -> None:
     new = root.with_name(f".{root.name}-{secrets.token_hex(8)}")
     (new / "tmp").mkdir(parents=True)
     (new / SENTINEL).write_text("The artifacts of an Animastor home. Do not change anything in here.\n")
-    _flush(new / SENTINEL)
-    _flush(new)
+    flush(new / SENTINEL)
+    flush(new)
     try:
         new.rename(root)
     except OSError as error:
         shutil.rmtree(new, ignore_errors=True)
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
-    _flush(root.parent)
+    flush(root.parent)
 
 
 def _digest(path: Path) -> tuple[str, int]:
@@ -241,14 +242,6 @@ def _digest(path: Path) -> tuple[str, int]:
     finally:
         os.close(file)
     return digest.hexdigest(), size
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _alive(pid: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import os
 import shutil
 import tarfile
 import tempfile
@@ -13,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from animastor.flushing import flush
 from animastor.storage.backups.manifest import MANIFEST, BackupError, Manifest
 from animastor.storage.backups.tables import sha256_of
 
@@ -60,8 +60,7 @@ class ArchiveTarget:
         entry.size = len(data)
         self._tar.addfile(entry, io.BytesIO(data))
         self._tar.close()
-        with self._part.open("rb") as file:
-            os.fsync(file.fileno())
+        flush(self._part)
         self._part.replace(self._path)
 
     def close(self) -> None:

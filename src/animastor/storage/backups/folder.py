@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterable
@@ -11,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from animastor.flushing import flush
 from animastor.storage.backups.manifest import ARTIFACT_TABLE, MANIFEST, BackupError, Manifest
 from animastor.storage.backups.tables import rows_of
 from animastor.storage.folder import FolderStore
@@ -53,9 +53,9 @@ class FolderTarget:
         new = self._root / f".{MANIFEST}"
         new.write_bytes(replace(manifest, folder=self._tables.name).encoded())
         for path in (*self._tables.iterdir(), self._tables, new):
-            _flush(path)
+            flush(path)
         new.replace(self._root / MANIFEST)
-        _flush(self._root)
+        flush(self._root)
         (self._root / BEGUN).unlink(missing_ok=True)
         named = {row["checksum"] for row in rows_of(self._tables / f"{ARTIFACT_TABLE}.jsonl.gz")}
         _remove(each for each in self._root.glob(f"{TABLES}*") if each != self._tables)
@@ -104,14 +104,6 @@ class FolderSource:
     def close(self) -> None:
         """Remove what was copied."""
         shutil.rmtree(self._scratch, ignore_errors=True)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _names(root: Path, folder: str) -> bool:
