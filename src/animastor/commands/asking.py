@@ -52,6 +52,14 @@ async def ask(drive: Driving, new: NewRequest, tell: Tell, *, force: bool = Fals
     return last, worked
 
 
+def outcome_of(last: RequestEvent) -> dict[str, Mapping[str, int]]:
+    """What a request came to, for a result: `failed` assets of media types that have any, and finished `parts`."""
+    return {
+        "failed": {one.media: one.failed for one in last.progress.media if one.failed},
+        "parts": {one.media: one.parts_ready for one in last.progress.media},
+    }
+
+
 async def _watched(
     drive: Driving, request_id: int, expected: Mapping[str, Expected], tell: Tell
 ) -> tuple[RequestEvent, bool]:

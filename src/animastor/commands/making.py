@@ -9,7 +9,7 @@ from typing import Any
 
 from animastor.app import Driving
 from animastor.commands import messages
-from animastor.commands.asking import ask
+from animastor.commands.asking import ask, outcome_of
 from animastor.commands.damage import DamageError
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.exporting import Done, IncompleteError, Wanted, exported, kinds_of
@@ -52,8 +52,7 @@ async def make(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     tell(
         messages.result(
             worked=worked,
-            failed={one.media: one.failed for one in last.progress.media if one.failed},
-            parts={one.media: one.parts_ready for one in last.progress.media},
+            **outcome_of(last),
             **done.told(),
         )
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from animastor.app import Driving
 from animastor.commands import messages
-from animastor.commands.asking import ask
+from animastor.commands.asking import ask, outcome_of
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
@@ -53,7 +53,6 @@ async def retry(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
             worked=True,
             rebuild=False,
             book=row.book_id,
-            failed={one.media: one.failed for one in last.progress.media if one.failed},
-            parts={one.media: one.parts_ready for one in last.progress.media},
+            **outcome_of(last),
         )
     )

@@ -161,17 +161,21 @@ def _journal(
 ) -> None:
     for key in sorted(counted):
         row, failure, one = rows[key], failures[key], judged[key]
-        about = journal.details(
-            hash=failure.hash,
-            kind=failure.kind,
-            type=failure.failure.value,
-            message=failure.message,
-            worker=failure.worker,
-            lost=one.lost,
-            not_before=0.0 if one.lost else at + one.wait_s,
-        )
+        about = _about(failure, lost=one.lost, not_before=0.0 if one.lost else at + one.wait_s)
         member = (failure.asset, row.dispatch_id or None, about)
         journal.record(connection, JournalType.PART_FAILED, State(row.state), one.code, [member])
+
+
+def _about(failure: PartFailure, **more: object) -> str:
+    """What the journal says of a failure."""
+    return journal.details(
+        hash=failure.hash,
+        kind=failure.kind,
+        type=failure.failure.value,
+        message=failure.message,
+        worker=failure.worker,
+        **more,
+    )
 
 
 def _is_late(failure: PartFailure, rows: dict[tuple[int, str], Any]) -> bool:
@@ -181,21 +185,7 @@ def _is_late(failure: PartFailure, rows: dict[tuple[int, str], Any]) -> bool:
 
 def _journal_late(connection: Connection, late: Sequence[PartFailure]) -> None:
     """An error of what is READY all the same is told, and changes nothing (CONTRACT 9)."""
-    members = [
-        (
-            one.asset,
-            None,
-            journal.details(
-                hash=one.hash,
-                kind=one.kind,
-                type=one.failure.value,
-                code=one.code,
-                message=one.message,
-                worker=one.worker,
-            ),
-        )
-        for one in late
-    ]
+    members = [(one.asset, None, _about(one, code=one.code)) for one in late]
     journal.record(connection, JournalType.PART_REFUSED, State.READY, Reason.STALE_CLAIM, members)
 
 

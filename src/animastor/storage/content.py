@@ -18,11 +18,12 @@ from animastor.media.types import ContentSettings
 from animastor.protocol import BookKey
 from animastor.storage import numbers, removal
 from animastor.storage.assets import add_assets
-from animastor.storage.diff import Diff, Incoming, Kept, StoredScene, bare, compare, content_hash
+from animastor.storage.diff import Diff, Incoming, Kept, bare, compare, content_hash
 from animastor.storage.edits import reopen_requests, sweep_scopes, switch_off, touch_book, touch_scenes
 from animastor.storage.locking import lock_book, lock_whole_book
 from animastor.storage.purging import purge_units
 from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.touched import stored_scenes
 from animastor.storage.windows import place_windows
 
 WORKSPACE: Final = "default"
@@ -96,14 +97,6 @@ _DROP_CHAPTERS = Statement(
     "DELETE FROM chapter WHERE chapter_key IN (SELECT g.key FROM {gone} AS g)",
     gone={"key": int},
 )  # fmt: skip
-_SCENES = Statement(
-    "stored_scenes",
-    "Scenes to compare with.",
-    """
-    SELECT s.scene_key, c.chapter_id, s.scene_id, s.position, s.content_hash
-    FROM scene s JOIN chapter c ON c.chapter_key = s.chapter_key WHERE s.book_key = :book ORDER BY s.position
-    """,
-)
 _ADD_SCENES = Statement(
     "add_scenes",
     "New scenes.",
@@ -168,7 +161,7 @@ def stored_hashes(connection: Connection, book_id: str) -> frozenset[str]:
     rows = fetch(connection, _BOOK, workspace=WORKSPACE, book_id=book_id)
     if not rows:
         return frozenset()
-    return frozenset(row.content_hash for row in fetch(connection, _SCENES, book=rows[0].book_key))
+    return frozenset(scene.content_hash for scene in stored_scenes(connection, rows[0].book_key))
 
 
 def save_book(
@@ -230,7 +223,7 @@ class _Saving:
     def save(self) -> SavedBook:
         """Compare, write, raise."""
         chapters_changed = self._save_chapters()
-        stored = [StoredScene(*row) for row in fetch(self._connection, _SCENES, book=self._key)]
+        stored = stored_scenes(self._connection, self._key)
         diff = compare(stored, self._arriving)
         changed = self._change_scenes([one for one in diff.kept if one.other_bytes])
         self._move_scenes([one for one in diff.kept if one.elsewhere])

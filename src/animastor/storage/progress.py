@@ -24,6 +24,13 @@ from animastor.storage.rows import Statement, fetch, run
 NEARLY: Final = 0.99  # the most that is shown of a request that has not ended
 STEP: Final = 1000  # the fraction moves in thousandths, so that its floor is rarely written
 
+_UNPLANNED: Final = f"""EXISTS (
+        SELECT 1 FROM asset JOIN request_media rm ON rm.request_id = r.id AND rm.media = asset.media
+        WHERE asset.book_key = r.book_key AND asset.planned_seq < asset.plan_seq
+          AND asset.state IN ({{GENERATING}}, {{DIRTY}}, {{READY}}, {{FAILED}})
+          AND {in_scope("r")} AND NOT {EXCLUDED}
+    )"""  # something that the request covers is to be planned again
+
 _COUNT_BUSY = Statement(
     "count_busy",
     "PENDING and GENERATING assets of a book.",
@@ -93,12 +100,7 @@ _CANDIDATES = Statement(
         SELECT 1 FROM asset JOIN request_media rm ON rm.request_id = r.id AND rm.media = asset.media
         WHERE asset.book_key = r.book_key AND asset.state IN ({{PENDING}}, {{GENERATING}})
           AND {in_scope("r")} AND NOT {EXCLUDED}
-    ) AND NOT EXISTS (
-        SELECT 1 FROM asset JOIN request_media rm ON rm.request_id = r.id AND rm.media = asset.media
-        WHERE asset.book_key = r.book_key AND asset.planned_seq < asset.plan_seq
-          AND asset.state IN ({{GENERATING}}, {{DIRTY}}, {{READY}}, {{FAILED}})
-          AND {in_scope("r")} AND NOT {EXCLUDED}
-    )
+    ) AND NOT {_UNPLANNED}
     ORDER BY r.id
     """,
 )
@@ -124,12 +126,7 @@ _IDLE = Statement(
         WHERE asset.book_key = r.book_key AND asset.state IN ({{PENDING}}, {{GENERATING}})
           AND (asset.state = {{GENERATING}} OR (asset.waits & {{WAIT_WINDOW}}) = 0)
           AND {in_scope("r")} AND NOT {EXCLUDED}
-    ) AND NOT EXISTS (
-        SELECT 1 FROM asset JOIN request_media rm ON rm.request_id = r.id AND rm.media = asset.media
-        WHERE asset.book_key = r.book_key AND asset.planned_seq < asset.plan_seq
-          AND asset.state IN ({{GENERATING}}, {{DIRTY}}, {{READY}}, {{FAILED}})
-          AND {in_scope("r")} AND NOT {EXCLUDED}
-    )
+    ) AND NOT {_UNPLANNED}
     """,
 )
 _EXCLUSIONS = Statement(
