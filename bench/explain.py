@@ -39,29 +39,20 @@ from animastor.workers.backend import Produced, Progress
 from animastor.workers.backends import Backends, CpuBackend
 from animastor.workers.work import Work
 from animastor.workers.workdir import Workdir
-from engine import AT_ONCE, Believing
+from engine import Believing, InstantRunner
 
 TARGET_MS = 50.0
 WORK_S = 0.2
 WARM_S = 12.0  # of making before anything is asked
 
 
-class SlowRunner:
+class SlowRunner(InstantRunner):
     """Every order's result is the same small file, after a while."""
-
-    def __init__(self, folder: Path) -> None:
-        self._made = Produced(folder / "made.png")
-        self._made.path.write_bytes(b"the same picture every time")
-
-    @property
-    def count(self) -> int:
-        """How much runs at once."""
-        return AT_ONCE
 
     async def run(self, work: Work, progress: Progress) -> Produced:
         """The one result."""
         await asyncio.sleep(WORK_S)
-        return self._made
+        return await super().run(work, progress)
 
 
 def book_of(scenes: int, units: int) -> Book:

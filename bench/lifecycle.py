@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from hashlib import sha1, sha256
 from itertools import islice
@@ -50,7 +50,6 @@ from animastor.engine.ports import (
     Verdict,
 )
 from animastor.media.registry import Registry
-from animastor.media.types import Facts, MediaType, PlanInput, Planned
 from animastor.protocol import AssetId, DispatchId, Job, Pair, Uploaded, Worker, job_id
 from animastor.storage.database import Database, SqliteDatabase
 from animastor.storage.postgres import PostgresDatabase
@@ -59,6 +58,8 @@ from animastor.tuning import tune
 from filled import PROMPT, fill
 from lifecycle_floor import COMPLETED, STARTED, Step
 from servers import Server, postgres, valkey
+from storage import FACTS
+from storage import PICTURE as STORED_PICTURE
 
 BATCH = 200
 ROUNDS = 4
@@ -66,22 +67,7 @@ MOST = 5  # batches of each flight in a round
 NOW = timedelta()
 EMPTY = "return ''"
 Call: TypeAlias = tuple[Sequence[str], Sequence[Any]]  # keys and arguments of a script
-FACTS = Facts(width=1280, height=720, codec="png")
-
-
-def _unused(wanted: PlanInput) -> Planned:
-    raise NotImplementedError  # plans are made by `plan_of`, which costs next to nothing
-
-
-PICTURE = MediaType(
-    "picture",
-    _unused,
-    lambda structure, facts: None,
-    lambda parts, merged: {"units": {part.plan.unit_ids[0]: part.artifact for part in parts}},
-    {"picture": ".png"},
-    merges=False,
-    facts_of_structures=False,
-)
+PICTURE = replace(STORED_PICTURE, facts_of_structures=False)  # as the pictures of this installation
 
 
 def plan_of(asset: AssetId, plan_seq: int) -> StorePlan:

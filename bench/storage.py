@@ -29,9 +29,9 @@ from animastor.media.types import Facts, MediaType, PlanInput, Planned
 from animastor.protocol import DispatchId, Pair, Uploaded
 from animastor.storage.database import SqliteDatabase
 from animastor.storage.sql import SqlStorage, open_storage
+from filled import PROMPT
 
 FACTS = Facts(width=1280, height=720, codec="png")
-PROMPT = "a wide shot of a harbour at dusk, calm, two people on the quay, painted in gouache, warm light " * 6
 
 
 def _unused(wanted: PlanInput) -> Planned:
