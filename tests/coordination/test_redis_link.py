@@ -24,6 +24,7 @@ from animastor.coordination import Limits
 from animastor.coordination.redis import Link, RedisCoordination, RedisLink, load_scripts
 from animastor.coordination.redis.coordination import ROOT
 from animastor.coordination.redis.link import connect
+from animastor.coordination.redis.server import server_of
 from animastor.engine.ports import (
     Candidate,
     CoordinationUnavailableError,
@@ -308,3 +309,49 @@ def test_every_script_says_what_it_takes_and_gives():
         head = file.read_text("utf-8").split("\n\n", 1)[0]
         assert "-- KEYS[1]" in head, file.name
         assert "-- Result" in head, file.name
+
+
+# --- what server it is ---
+
+
+class Says:
+    """A server that says what it is, and knows nothing else."""
+
+    def __init__(self, **facts: str) -> None:
+        self.facts = facts
+        self.asked: list[str] = []
+
+    async def execute_command(self, *command: Any) -> Any:
+        self.asked.append(command[0])
+        return self.facts if command[0] == "INFO" else [b"7"]
+
+
+@pytest.mark.parametrize("version", ["2.8.24", "5.0.14", "6.0.16", "6.1.0"])
+async def test_a_server_that_is_too_old_is_refused_before_anything_is_asked_of_it(version: str):
+    client = Says(redis_version=version)
+    store = RedisCoordination(RedisLink(client), SystemClock())  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.raises(CoordinationUnavailableError, match=rf"is Redis {version}: Animastor needs Redis 6\.2"):
+            await store.era()
+    assert client.asked == ["INFO", "INFO"]
+
+
+@pytest.mark.parametrize("version", ["6.2.0", "7.2.4", "10.0.1", "", "of our own"])
+async def test_a_server_that_is_new_enough_or_does_not_say_is_asked_once(version: str):
+    client = Says(redis_version=version)
+    link = RedisLink(client)  # type: ignore[arg-type]
+    for _ in range(2):
+        await link.run(load_scripts(Limits())["era"], ["{root}"], [])
+    assert client.asked == ["INFO", "EVALSHA", "EVALSHA"]
+
+
+async def test_the_server_says_what_it_is_and_how_it_evicts(client: Redis):
+    before = await server_of(client.execute_command)
+    assert before.name == "Valkey"
+    assert not before.too_old
+    assert not before.evicts
+    await client.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        assert (await server_of(client.execute_command)).evicts
+    finally:
+        await client.config_set("maxmemory-policy", "noeviction")

@@ -28,6 +28,7 @@ from redis.exceptions import (
 )
 
 from animastor.coordination.redis.scripts import Script
+from animastor.coordination.redis.server import OLDEST, Server, server_of
 from animastor.engine.ports import CoordinationUnavailableError
 
 PASSING = (
@@ -97,6 +98,7 @@ class RedisLink:
         self._room = asyncio.Semaphore(CONNECTIONS) if isinstance(client, RedisCluster) else nullcontext()
         self._execute: Callable[..., Awaitable[Any]] = client.execute_command
         self._attempts = attempts
+        self._server: Server | None = None
         self._behind: set[asyncio.Task[None]] = set()
 
     async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any], lost: Abandoned | None = None) -> Any:
@@ -136,10 +138,22 @@ class RedisLink:
 
     async def _call(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
         async with self._room:
+            if self._server is None:
+                await self._meet()
             try:
                 return await self._execute("EVALSHA", script.sha, len(keys), *keys, *args)
             except NoScriptError:
                 return await self._execute("EVAL", script.text, len(keys), *keys, *args)
+
+    async def _meet(self) -> None:
+        """Before the first call. Raises `CoordinationUnavailableError` for a server that is too old."""
+        server = await server_of(self._execute)
+        if server.too_old:
+            raise CoordinationUnavailableError(
+                f"the coordination store is {server.name} {server.version}: Animastor needs Redis "
+                f"{'.'.join(map(str, OLDEST))} or newer, or Valkey"
+            )
+        self._server = server
 
     async def close(self) -> None:
         """Let what was abandoned be handed over, and the connections go."""
