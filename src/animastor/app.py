@@ -26,7 +26,7 @@ from animastor.media.registry import Registry, installed
 from animastor.protocol import Clock, Hub, Worker
 from animastor.room import Room, WatchedRunner, WatchedStore
 from animastor.storage.sql import SqlStorage
-from animastor.stores import artifact_store, coordination_of, storage_of
+from animastor.stores import coordination_of, own_artifacts, storage_of
 from animastor.tuning import tune
 from animastor.workers.backends import Backends, cpu_backends
 from animastor.workers.checking import ChildChecker
@@ -84,10 +84,8 @@ async def reading(settings: Settings, *, writable: bool) -> AsyncIterator[Readin
     clock, registry = SystemClock(), installed()
     storage = await storage_of(settings, registry, clock, writable=writable)
     try:
-        # Where parts are known and kept elsewhere, a store that is not there was not mounted: an empty one hides that.
-        elsewhere = settings.distributed or bool(settings.artifacts)
-        create = writable and not (elsewhere and await storage.artifacts_after("", 1))
-        yield Reading(settings, storage, artifact_store(settings, create=create), registry, clock)
+        artifacts = await own_artifacts(settings, storage, writable=writable)
+        yield Reading(settings, storage, artifacts, registry, clock)
     finally:
         await storage.close()
 

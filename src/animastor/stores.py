@@ -9,19 +9,24 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from animastor.config import Settings, without_password
 from animastor.coordination.limits import Limits
 from animastor.coordination.memory import MemoryCoordination
-from animastor.engine.ports import ArtifactStore, Coordination
+from animastor.engine.ports import ArtifactStore, Coordination, CoordinationUnavailableError
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
 from animastor.storage import versions
+from animastor.storage.belonging import NumberedStore, OwnStore
 from animastor.storage.bucket import SCHEME
 from animastor.storage.copies import Copies
 from animastor.storage.database import Database, SqliteDatabase
 from animastor.storage.folder import FolderStore
 from animastor.storage.sql import SqlStorage, open_home, open_shared
+
+if TYPE_CHECKING:
+    from animastor.coordination.redis.server import Server
 
 DATABASE = "animastor.db"
 REPLACED = f"{DATABASE}.replaced"
@@ -122,6 +127,27 @@ async def require_coordination(settings: Settings, registry: Registry, clock: Cl
         await (await coordination_of(settings, registry, clock, stack)).era()
 
 
+async def coordination_server(settings: Settings) -> Server | None:
+    """What server the coordination store is, or None when it is this process's memory.
+
+    Raises `CoordinationUnavailableError`.
+    """
+    if not settings.distributed:
+        return None
+    from redis.exceptions import RedisError
+
+    from animastor.coordination.redis.link import connect
+    from animastor.coordination.redis.server import server_of
+
+    client = connect(settings.coordination_url.get_secret_value(), connections=1)
+    try:
+        return await server_of(client.execute_command)
+    except (RedisError, OSError) as error:
+        raise CoordinationUnavailableError(f"the coordination store cannot be reached: {error}") from error
+    finally:
+        await client.aclose()
+
+
 def coordination_limits(registry: Registry, settings: Settings) -> Limits:
     """The limits of a coordination store, by the settings and the declarations of this installation."""
     return Limits.of(
@@ -133,7 +159,16 @@ def coordination_limits(registry: Registry, settings: Settings) -> Limits:
     )
 
 
-def artifact_store(settings: Settings, *, create: bool, copies: Path | None = None) -> ArtifactStore:
+async def own_artifacts(settings: Settings, storage: SqlStorage, *, writable: bool) -> ArtifactStore:
+    """The artifact store of a database, and no other. Raises `PackageMissingError` and `StorageUnavailableError`."""
+    # Where parts are known and kept elsewhere, a store that is not there was not mounted: an empty one hides that.
+    shared = settings.distributed or bool(settings.artifacts)
+    known = shared and bool(await storage.artifact_store() or await storage.artifacts_after("", 1))
+    store = artifact_store(settings, create=writable and not known)
+    return OwnStore(store, storage, keeps=writable, shared=shared)
+
+
+def artifact_store(settings: Settings, *, create: bool, copies: Path | None = None) -> NumberedStore:
     """Where finished parts are. `create`: make it when it is not there at all. Raises `PackageMissingError`.
 
     `copies`: a folder for copies of what is in S3, other than that of the home.

@@ -148,9 +148,12 @@ class Crew:
         async with asyncio.TaskGroup() as hands:
             free = dict(worker.profiles)
             while True:
-                claims = await hub.claim(
-                    worker, {name: slots for name, slots in free.items() if slots}, timedelta(seconds=30)
-                )
+                wanted = {name: slots for name, slots in free.items() if slots}
+                try:
+                    claims = await hub.claim(worker, wanted, timedelta(seconds=30))
+                except ArtifactStoreUnavailableError:
+                    await self.stage.clock.sleep(1.0)
+                    continue
                 for claim in claims:
                     free[claim.job.profile] -= 1
                     hands.create_task(self._do(hub, worker, claim, free))

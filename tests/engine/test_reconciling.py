@@ -11,7 +11,7 @@ from stage import MEDIA, Stage
 from toys import plain_book
 
 from animastor.engine.engine import Engine
-from animastor.engine.examining import findings, look_at_artifacts
+from animastor.engine.examining import findings, give_up_found, look_at_artifacts
 from animastor.engine.ports import NewRequest, RequestRow, Scope
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State
@@ -120,6 +120,26 @@ def test_many_missing_files_are_told_as_more_than_is_given_up_without_asking() -
         before = await stage.storage.asset_standings()
         await stage.engine("asks").reconciliation.reconcile()
         assert await stage.storage.asset_standings() == before
+
+    Stage().run(play)
+
+
+def test_what_was_found_lost_and_is_back_when_a_person_lets_it_be_repaired_is_kept() -> None:
+    async def play(stage: Stage) -> None:
+        async with stage.playing() as engine:
+            await _made(stage, engine)
+        gone, rotten, lost, *_ = stage.bytes.content
+        kept = dict(stage.bytes.content)
+        del stage.bytes.content[gone], stage.bytes.content[lost]
+        stage.bytes.content[rotten] = b"rotten"
+        found = await look_at_artifacts(stage.storage, stage.bytes)
+        assert sorted(found.lost) == sorted([gone, rotten, lost])
+        stage.bytes.content |= {gone: kept[gone], rotten: kept[rotten]}  # made again while the others were read
+        await give_up_found(stage.storage, stage.bytes, found)
+        assert stage.bytes.content[rotten] == kept[rotten]
+        known = {checksum for checksum, _, _ in await stage.storage.artifacts_after("", 1000)}
+        assert {gone, rotten} <= known
+        assert lost not in known
 
     Stage().run(play)
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from program import until
+from redis import Redis
 
+from animastor.storage.folder import FolderStore
 from fleet import Fleet
 
 TALE = Path(__file__).parents[2] / "examples" / "tale"
@@ -123,3 +125,28 @@ def test_who_asks_where_nobody_works_is_told_so_and_goes_on_when_somebody_does(f
     making.until_said('"reason":"nobody_serves"')
     fleet.serve("--jobs", "1")
     assert making.wait(90) == 0, making.err
+
+
+def test_a_machine_that_sees_another_folder_is_told_and_takes_no_work_from_the_others(fleet: Fleet) -> None:
+    other = fleet.folder / "not-shared"
+    FolderStore(other, create=True)
+    fleet.serve("--jobs", "1")
+    astray = fleet.serve("--jobs", "4", "--listen", "127.0.0.1:0", ANIMASTOR_ARTIFACTS=str(other))
+    making = fleet.asks("--media", "audio")
+    assert making.wait(90) == 0, making.err
+    assert "is not the one that this database knows" in astray.out
+    status, told = fleet.ready(astray)
+    assert status == 503
+    assert "is not the one that this database knows" in told["artifacts"]
+    assert list(other.glob("??/*")) == []
+    _nothing_was_made_twice(fleet)
+
+
+def test_doctor_tells_of_a_coordination_server_that_may_remove_what_is_no_cache(fleet: Fleet) -> None:
+    fleet.serve("--jobs", "1")
+    assert '"reason":"coordination_evicts"' not in fleet.run("doctor").out
+    with Redis(unix_socket_path=str(fleet.valkey.socket)) as client:
+        client.config_set("maxmemory-policy", "allkeys-lru")
+    told = fleet.run("doctor").out
+    assert "coordination: Valkey" in told
+    assert '"reason":"coordination_evicts"' in told

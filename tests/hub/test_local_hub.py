@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from animastor.engine.ports import Selection
+from animastor.engine.ports import ArtifactStoreUnavailableError, Selection
 from animastor.engine.reasons import Reason
 from animastor.protocol import Answer, Claim, FailureType, HubRefusedError, JobId, Running, Uploaded, Worker
 from virtual_clock import VirtualClock
@@ -101,6 +101,23 @@ def test_claim_that_its_ticket_does_not_prove_is_refused_everywhere(
                 await call
             assert caught.value.reason == Reason.NOT_CLAIMER
         assert (world.engine.finished, world.engine.failed, world.shelf.put_at) == ([], [], [])
+
+    run(world, main())
+
+
+def test_nothing_is_claimed_where_the_artifact_store_is_away_and_others_get_it(world: World) -> None:
+    async def main() -> None:
+        await world.enter(1)
+        await world.hub.register(WORKER)
+        world.shelf.reason = Reason.ARTIFACT_STORE_UNAVAILABLE
+        with pytest.raises(ArtifactStoreUnavailableError, match="cannot be read"):
+            await world.hub.claim(WORKER, {"voice": 1}, NOW)
+        other = Worker("local", "two", {"voice": 1})
+        await world.coordination.register(other)
+        assert len(await world.coordination.claim(other, {"voice": 1}, NOW)) == 1
+        await world.enter(1)
+        world.shelf.reason = Reason.DISK_LOW  # what was admitted is finished
+        assert len(await world.hub.claim(WORKER, {"voice": 1}, NOW)) == 1
 
     run(world, main())
 

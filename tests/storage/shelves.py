@@ -9,8 +9,9 @@ from typing import Protocol
 
 from animastor.engine.ports import ArtifactStore
 from animastor.storage.copies import Copies
-from animastor.storage.folder import SENTINEL, FolderStore
+from animastor.storage.folder import FolderStore
 from animastor.storage.s3 import ObjectStore
+from animastor.storage.sentinel import SENTINEL
 from s3_server import Bucket
 
 

@@ -12,7 +12,7 @@ from shelves import BucketShelf, FolderShelf, Shelf
 
 from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError
 from animastor.engine.reasons import Reason
-from animastor.storage.folder import SENTINEL
+from animastor.storage.sentinel import SENTINEL
 
 ABSENT = "0" * 64
 

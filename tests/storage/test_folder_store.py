@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from animastor.engine.reasons import Reason
-from animastor.storage.folder import _MACHINE, SENTINEL, FolderStore
+from animastor.storage.folder import _MACHINE, FolderStore
+from animastor.storage.sentinel import SENTINEL
 
 
 @pytest.fixture

@@ -258,6 +258,7 @@ def empty(connection: Connection) -> None:
     tables = ", ".join(f'"{row.tablename}"' for row in connection.execute(names))
     connection.execute(text(f"TRUNCATE {tables} RESTART IDENTITY"))
     connection.execute(text("UPDATE meta SET value = 0 WHERE name NOT IN ('schema', 'planner', 'layout')"))
+    connection.execute(text("DELETE FROM meta WHERE name = 'artifact_store'"))
 
 
 @dataclass

@@ -87,7 +87,9 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.where = str(folder)
         self.away = 0  # so many calls fail
+        self.reason: Reason | None = None  # what it says of itself
         self.put_at: list[Path] = []
 
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
@@ -107,7 +109,7 @@ class Shelf:
         (self.folder / f"{checksum}{suffix}").unlink(missing_ok=True)
 
     async def check(self) -> Reason | None:
-        return None
+        return self.reason
 
 
 class Engine:

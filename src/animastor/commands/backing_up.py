@@ -71,9 +71,11 @@ async def _taken(settings: Settings, place: BackupTarget, display: Display) -> M
     tables = place.tables()
     async with looking(settings) as opened:
         manifest = await opened.storage.dump(tables)
+        number = await opened.storage.artifact_store()
     total = next(table.rows for table in manifest.tables if table.name == "artifact")
     scratch = settings.home / "backup"
     store = artifact_store(settings, create=False, copies=scratch)
+    store.expect(number)
 
     async def told(seen: int, _size: int) -> None:
         nonlocal held_at

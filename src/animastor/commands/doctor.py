@@ -18,11 +18,11 @@ from animastor.commands.homes import looking, sentence
 from animastor.commands.messages import Tell
 from animastor.config import Settings
 from animastor.display import Display
-from animastor.engine.examining import Artifacts, Finding, findings, look_at_artifacts
+from animastor.engine.examining import Artifacts, Finding, findings, give_up_found, look_at_artifacts
 from animastor.engine.gate import SENTENCES
 from animastor.engine.home import Message
-from animastor.engine.losses import give_up
-from animastor.engine.ports import ArtifactStoreUnavailableError
+from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError
+from animastor.stores import coordination_server, names_of
 from animastor.workers.backends import Backends, cpu_backends
 
 
@@ -77,12 +77,32 @@ async def installation(opened: Reading, backends: Backends) -> AsyncIterator[Mes
         yield messages.note(f"{profile} cannot work: {why}.", event="alarm", reason="backend_unable")
     room = shutil.disk_usage(opened.settings.home)
     yield _checked("disk", f"{room.free / 1e9:.1f} GB of {room.total / 1e9:.1f} GB are free at {opened.settings.home}")
+    async for said in _coordination(opened.settings):
+        yield said
     reason = await opened.artifacts.check()
     if reason is None:
         yield _checked("artifacts", f"{opened.artifacts.where} can be used")
     else:
         told = SENTENCES[reason]
         yield messages.note(f"{told[:1].upper()}{told[1:]}.", event="alarm", reason=str(reason))
+
+
+async def _coordination(settings: Settings) -> AsyncIterator[Message]:
+    """What the coordination server is, and whether it keeps what it is given."""
+    try:
+        server = await coordination_server(settings)
+    except CoordinationUnavailableError as error:
+        yield messages.note(sentence(error), event="alarm", reason="coordination_unavailable")
+        return
+    if server is None:
+        return
+    yield _checked("coordination", f"{server.name} {server.version} at {names_of(settings)[1]}")
+    if server.evicts:
+        told = (
+            f"The coordination server may remove queued jobs and leases (maxmemory-policy {server.policy}): "
+            "set maxmemory-policy noeviction (docs/operating.md)."
+        )
+        yield messages.note(told, event="alarm", reason="coordination_evicts")
 
 
 def _checked(name: str, told: str) -> Message:
@@ -100,7 +120,7 @@ def _ffmpeg() -> str:
 
 async def _repaired(drive: Driving, found: Artifacts) -> int:
     """Give up what is lost, and do what reconciliation does; how many assets have to be made again."""
-    given_up = await give_up(drive.reading.storage, drive.reading.artifacts, found.missing, found.damaged)
+    given_up = await give_up_found(drive.reading.storage, drive.reading.artifacts, found)
     await drive.engine.reconciliation.reconcile()
     drive.engine.wake()
     return given_up

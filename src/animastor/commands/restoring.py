@@ -87,7 +87,8 @@ async def _restored(
 
         carried = await carry_out(files, backup, store, told)
         async with restoring(settings, SystemClock()) as database:
-            await database.write(tables.load, backup.manifest, files, replace=replace)
+            number = await store.number()
+            await database.write(tables.load, backup.manifest, files, replace=replace, store=number)
         async with opening(settings, writable=True) as opened:
             if gone := [*carried.absent, *carried.unused]:
                 await opened.storage.bytes_missing(gone)

@@ -18,7 +18,7 @@ from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.alarms import Alarm
 from animastor.engine.errors import EngineFailedError
-from animastor.engine.ports import CoordinationUnavailableError
+from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError
 from animastor.health import OK, AddressError, Health, parse_address
 from animastor.signals import Wish
 from animastor.stores import PackageMissingError, names_of, require_coordination
@@ -116,6 +116,9 @@ def _health(drive: Driving) -> Health:
         return OK if await drive.coordination.era() is not None else "empty: an era begins at the next tick"
 
     async def artifacts() -> str:
-        return str(await drive.reading.artifacts.check() or OK)
+        try:
+            return str(await drive.reading.artifacts.check() or OK)
+        except ArtifactStoreUnavailableError as error:
+            return str(error)
 
     return Health({"database": database, "coordination": coordination, "artifacts": artifacts})

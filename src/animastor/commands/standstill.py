@@ -44,16 +44,19 @@ class Standstill:
         if reason is Reason.DISK_LOW:
             raise CommandError(Exit.DISK_FULL, "disk_low", f"{self._room()} Run the same command again to go on.")
         if reason is Reason.ARTIFACT_STORE_UNAVAILABLE:
-            raise CommandError(
-                Exit.HOME,
-                reason,
-                f"The artifact store {self._drive.reading.artifacts.where} cannot be read (is {self._suspect()}?): "
-                "nothing was changed; run the same command again when it is back.",
-            )
+            raise CommandError(Exit.HOME, reason, self._store())
         if not self._drive.engine.gate.may_plan:
             raise CommandError(Exit.HOME, Reason.OTHER_PLANNER, f"{GATE[Reason.OTHER_PLANNER].capitalize()}.")
         for profile, why in self._drive.backends.complaints.items():
             raise CommandError(Exit.MISSING_TOOL, "backend_unable", f"{profile} cannot work: {why}.")
+
+    def _store(self) -> str:
+        if told := self._drive.engine.gate.told:
+            return f"{told[:1].upper()}{told[1:]}. Nothing was changed."
+        return (
+            f"The artifact store {self._drive.reading.artifacts.where} cannot be read (is {self._suspect()}?): "
+            "nothing was changed; run the same command again when it is back."
+        )
 
     def _suspect(self) -> str:
         remote = self._drive.reading.artifacts.where.startswith(SCHEME)

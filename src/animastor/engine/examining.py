@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from animastor.engine.losses import too_many
+from animastor.engine.losses import give_up, too_many
 from animastor.engine.ports import ArtifactStore, ArtifactStoreUnavailableError, Storage
 from animastor.engine.reasons import Reason
 from animastor.engine.replaying import Replayed, replay
@@ -66,6 +66,15 @@ async def look_at_artifacts(
         found.looked += len(rows)
         tell(found.looked)
     return found
+
+
+async def give_up_found(storage: Storage, artifacts: ArtifactStore, found: Artifacts) -> int:
+    """Give up what was found lost and still is: looking at all of them takes long, and meanwhile some may have been
+    made again. How many assets have to be made again. Raises `ArtifactStoreUnavailableError`.
+    """
+    missing = await artifacts.missing(found.missing)
+    damaged = [one for one in found.damaged if await artifacts.whole(*one) is False]
+    return await give_up(storage, artifacts, missing, damaged)
 
 
 async def findings(storage: Storage, *, worked_on: bool) -> Sequence[Finding]:

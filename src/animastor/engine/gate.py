@@ -33,6 +33,7 @@ class Gate:
         self._window_until = float("-inf")
         self._may_plan = True
         self.reason: Reason | None = None
+        self.told = ""  # what the store said of itself, when that is more than the reason
 
     def hold(self, seconds: float) -> None:
         """Open an era window: nothing is admitted, rolled back, requeued or entered for so long."""
@@ -75,18 +76,19 @@ class Gate:
 
     async def _ask(self) -> None:
         self._looked_at = self._clock.now()
+        told = ""
         try:
             reason = await self._artifacts.check()
-        except ArtifactStoreUnavailableError:
-            reason = Reason.ARTIFACT_STORE_UNAVAILABLE
-        if reason is self.reason:
+        except ArtifactStoreUnavailableError as error:
+            reason, told = Reason.ARTIFACT_STORE_UNAVAILABLE, str(error)
+        if reason is self.reason and told == self.told:
             return
-        before, self.reason = self.reason, reason
+        before, self.reason, self.told = self.reason, reason, told
         await self._changed(reason, before)
 
     async def _changed(self, reason: Reason | None, before: Reason | None) -> None:
         if reason is not None:
-            self._report(Alarm(reason, SENTENCES[reason]))
+            self._report(Alarm(reason, f"{self.told}; nothing starts until then" if self.told else SENTENCES[reason]))
             await self._observer.recovered(reason, closed=True)
         elif before is not None:
             self._report(Alarm(before, "the cause is gone: work goes on"))

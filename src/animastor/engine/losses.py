@@ -10,6 +10,7 @@ from animastor.engine.ports import ArtifactStore, Storage
 Artifact: TypeAlias = tuple[str, str]  # checksum, suffix
 MOST_LOST = 10  # in one cycle over all artifacts …
 LARGEST_SHARE = 0.01  # … or this share of them, but a single one is always made again
+BATCH = 500
 
 
 def too_many(lost: int, looked: int) -> bool:
@@ -24,7 +25,11 @@ async def give_up(
 
     Raises `ArtifactStoreUnavailableError`.
     """
-    for checksum, suffix in damaged:
-        await artifacts.delete(checksum, suffix)
-    lost = [checksum for checksum, _ in (*missing, *damaged)]
-    return await storage.bytes_missing(lost) if lost else 0
+    lost, assets = [*((one, False) for one in missing), *((one, True) for one in damaged)], 0
+    for start in range(0, len(lost), BATCH):
+        batch = lost[start : start + BATCH]
+        for (checksum, suffix), left in batch:
+            if left:
+                await artifacts.delete(checksum, suffix)
+        assets += await storage.bytes_missing([checksum for (checksum, _), _ in batch])
+    return assets

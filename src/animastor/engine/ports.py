@@ -1180,7 +1180,10 @@ class ArtifactStore(Protocol):
         ...
 
     async def check(self) -> Reason | None:
-        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW, or None when all is well."""
+        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW, or None when all is well.
+
+        Raises `ArtifactStoreUnavailableError` where there is more to be said than that it cannot be read.
+        """
         ...
 
 

@@ -13,7 +13,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from animastor.engine.ports import Active, ArtifactStore, Coordination, CoordinationUnavailableError, Verdict
+from animastor.engine.ports import (
+    Active,
+    ArtifactStore,
+    ArtifactStoreUnavailableError,
+    Coordination,
+    CoordinationUnavailableError,
+    Verdict,
+)
 from animastor.engine.reasons import Reason
 from animastor.hub.tickets import KeyStore, Tickets
 from animastor.media.registry import Registry
@@ -33,6 +40,7 @@ from animastor.protocol import (
 
 MOST_GIVEN = 10_000  # claims that are remembered, for the case that the store forgets them
 LONGEST_MESSAGE = 2000  # characters of a failure's message
+STORE_S = 5.0  # so long the artifact store's answer holds
 
 
 class Results(Protocol):
@@ -81,6 +89,7 @@ class LocalHub:
         self._tickets = Tickets(storage, clock)
         self._given: dict[tuple[str, int], tuple[Claim, Ticket]] = {}  # (job, claim number) → as it was signed here
         self._known_in: dict[tuple[str, int], int] = {}  # … → the era in which it was made known again
+        self._store_there_at = float("-inf")
         self._suffixes: dict[str, str] = {}  # of artifacts that were seen; an artifact never changes
 
     async def register(self, worker: Worker) -> None:
@@ -91,8 +100,13 @@ class LocalHub:
             self._coordination.wake()
 
     async def claim(self, worker: Worker, limit: Mapping[str, int], wait: timedelta) -> Sequence[Claim]:
-        """Claims with their tickets. Raises `ClockSkewError` when no ticket can be signed."""
+        """Claims with their tickets. Raises `ClockSkewError` when no ticket can be signed.
+
+        Raises `ArtifactStoreUnavailableError` while this machine does not reach the store, as no result could be
+        delivered: the jobs are for those that do.
+        """
         await self._tickets.ready()
+        await self._require_store()
         claims = await self._coordination.claim(worker, limit, wait)
         return [self._signed(claim, worker.key) for claim in claims]
 
@@ -158,6 +172,13 @@ class LocalHub:
     async def goodbye(self, worker: Worker) -> None:
         """The worker is no able one any more."""
         await self._coordination.deregister(worker)
+
+    async def _require_store(self) -> None:
+        if self._clock.now() - self._store_there_at < STORE_S:
+            return
+        if await self._artifacts.check() is Reason.ARTIFACT_STORE_UNAVAILABLE:
+            raise ArtifactStoreUnavailableError(f"the artifact store {self._artifacts.where} cannot be read")
+        self._store_there_at = self._clock.now()
 
     def _signed(self, claim: Claim, worker: str) -> Claim:
         job = claim.job

@@ -26,9 +26,16 @@ from animastor.engine.ports import ArtifactStoreUnavailableError, StorageFullErr
 from animastor.engine.reasons import Reason
 from animastor.flushing import flush
 from animastor.storage.failures import Fate, fate_of
+from animastor.storage.sentinel import (
+    SENTINEL,
+    UNNUMBERED,
+    WrongStoreError,
+    new_sentinel,
+    number_in,
+    require_number,
+)
 from animastor.trips import Trips
 
-SENTINEL = "animastor-artifacts"
 _BLOCK = 1 << 20
 FRESH_S = 5.0  # bytes that were put no longer ago than this are there: an upload is followed by its delivery
 MOST_FRESH = 1_000
@@ -56,6 +63,7 @@ class FolderStore:
         `links`: a file on the same disk is linked, not copied; a backup wants bytes of its own.
         """
         self._root = root
+        self._expected = UNNUMBERED
         self._links = links
         self._just_put: OrderedDict[str, float] = OrderedDict()  # checksum -> when its bytes were seen or written
         self._puts: Trips[tuple[Path, str], tuple[str, int]] = Trips(self._put_all)
@@ -70,6 +78,18 @@ class FolderStore:
     def where(self) -> str:
         """The folder."""
         return str(self._root)
+
+    async def number(self) -> int:
+        """The number of the store. Raises `ArtifactStoreUnavailableError`."""
+        return self._require_sentinel()
+
+    def expect(self, number: int) -> None:
+        """Be the store with this number, or none."""
+        self._expected = number
+
+    async def holds_artifacts(self) -> bool:
+        """Whether there is any artifact."""
+        return await asyncio.to_thread(lambda: any(self._root.glob("??/*")))
 
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
         """Take a finished file in: (checksum, size). The source stays where it is, and must not be written any more."""
@@ -109,10 +129,12 @@ class FolderStore:
         self._place(checksum, suffix).unlink(missing_ok=True)
 
     async def check(self) -> Reason | None:
-        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW, or None when all is well."""
+        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW, or None when all is well. Raises `WrongStoreError`."""
         try:
             self._require_sentinel()
             usage = shutil.disk_usage(self._root)
+        except WrongStoreError:
+            raise
         except (ArtifactStoreUnavailableError, OSError):
             return Reason.ARTIFACT_STORE_UNAVAILABLE
         if usage.free < self._low_bytes or usage.free < self._low_fraction * usage.total:
@@ -127,12 +149,17 @@ class FolderStore:
     def _place(self, checksum: str, suffix: str) -> Path:
         return self._root / f"{checksum[:2]}{os.sep}{checksum}{suffix}"  # one step: each costs its parsing
 
-    def _require_sentinel(self) -> None:
-        if not (self._root / SENTINEL).is_file():
+    def _require_sentinel(self) -> int:
+        """The number of the store. Raises `ArtifactStoreUnavailableError`."""
+        try:
+            found = number_in((self._root / SENTINEL).read_text(errors="replace"))
+        except OSError as error:
             raise ArtifactStoreUnavailableError(
                 f"the artifact store {self._root} cannot be read (its file {SENTINEL} is not there); "
                 "is the disk mounted?"
-            )
+            ) from error
+        require_number(self.where, found, self._expected)
+        return found
 
     def _put_all(self, files: Sequence[tuple[Path, str]]) -> list[tuple[str, int] | Exception]:
         """Take files in, each with its own answer; then flush the folders that they came into."""
@@ -218,7 +245,7 @@ def _create(root: Path) -> None:
     root.parent.mkdir(parents=True, exist_ok=True)
     new = root.with_name(f".{root.name}-{secrets.token_hex(8)}")
     (new / "tmp").mkdir(parents=True)
-    (new / SENTINEL).write_text("The artifacts of an Animastor home. Do not change anything in here.\n")
+    (new / SENTINEL).write_text(new_sentinel())
     flush(new / SENTINEL)
     flush(new)
     try:

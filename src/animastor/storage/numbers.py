@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from animastor.storage.rows import Statement, fetch, now, run, scalar
+from animastor.storage.sentinel import UNNUMBERED
 
 _RAISE = Statement(
     "raise_number", "Takes the next numbers of a name.",
@@ -18,6 +19,18 @@ _ADD_KEY = Statement(
     "INSERT INTO ticket_key (id, secret, created_at) VALUES (:id, :secret, {now}) ON CONFLICT (id) DO NOTHING",
 )  # fmt: skip
 
+_STORE = Statement(
+    "artifact_store", "The number of the artifact store.",
+    "SELECT m.value FROM meta m WHERE m.name = 'artifact_store'",
+)  # fmt: skip
+_KEEP_STORE = Statement(
+    "keep_artifact_store", "Keeps the number of the artifact store, unless there is one.",
+    "INSERT INTO meta (name, value) VALUES ('artifact_store', :number) ON CONFLICT (name) DO NOTHING",
+)  # fmt: skip
+_FORGET_STORE = Statement(
+    "forget_artifact_store", "The artifacts are in another store from now on.",
+    "DELETE FROM meta WHERE name = 'artifact_store'",
+)  # fmt: skip
 _BOOKS = Statement("books_ever", "The last number of a book.", "SELECT m.value FROM meta m WHERE m.name = 'book'")
 KEYS_KEPT_S = 9 * 86_400 + 3_600  # tickets are verified for 9 days (CONTRACT 12); an hour for clocks that differ
 _DROP_KEYS = Statement(
@@ -50,3 +63,21 @@ def add_ticket_key(connection: Connection, key_id: str, secret: bytes) -> None:
     """Keep a key; those that are too old to verify are removed."""
     run(connection, _DROP_KEYS).close()
     run(connection, _ADD_KEY, id=key_id, secret=secret.hex()).close()
+
+
+def artifact_store(connection: Connection) -> int:
+    """The number of the artifact store that this database's artifacts are in; UNNUMBERED while it is not known."""
+    return next((int(row.value) for row in fetch(connection, _STORE)), UNNUMBERED)
+
+
+def keep_artifact_store(connection: Connection, number: int) -> int:
+    """Keep the number of the artifact store, unless one is kept; the one that is kept."""
+    run(connection, _KEEP_STORE, number=number).close()
+    return artifact_store(connection)
+
+
+def move_to_artifact_store(connection: Connection, number: int) -> None:
+    """The artifacts are in this store from now on; UNNUMBERED: in whichever is found."""
+    run(connection, _FORGET_STORE).close()
+    if number != UNNUMBERED:
+        keep_artifact_store(connection, number)

@@ -21,7 +21,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -42,7 +42,15 @@ from animastor.engine.reasons import Reason
 from animastor.storage.bucket import bucket_of
 from animastor.storage.copies import Copies
 from animastor.storage.failures import Fate, fate_of
-from animastor.storage.folder import FRESH_S, MOST_FRESH, SENTINEL
+from animastor.storage.folder import FRESH_S, MOST_FRESH
+from animastor.storage.sentinel import (
+    SENTINEL,
+    UNNUMBERED,
+    WrongStoreError,
+    new_sentinel,
+    number_in,
+    require_number,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -86,6 +94,7 @@ class ObjectStore:
         self._copies = copies
         self._low_fraction, self._low_bytes = low_fraction, low_bytes
         self._create = create
+        self._expected = UNNUMBERED
         self._seen: OrderedDict[str, float] = OrderedDict()  # checksum -> when its object was seen or written
         self._sentinel_seen = float("-inf")
         self._coming: dict[str, threading.Lock] = {}  # one download of an artifact at a time
@@ -97,6 +106,19 @@ class ObjectStore:
     def where(self) -> str:
         """The bucket and prefix."""
         return self._where
+
+    async def number(self) -> int:
+        """The number of the store. Raises `ArtifactStoreUnavailableError`."""
+        return await self._aside(self._require_sentinel)
+
+    def expect(self, number: int) -> None:
+        """Be the store with this number, or none; what was seen until now does not count."""
+        self._expected = number
+        self._sentinel_seen = float("-inf")
+
+    async def holds_artifacts(self) -> bool:
+        """Whether there is any artifact. Raises `ArtifactStoreUnavailableError`."""
+        return await self._aside(self._holds_artifacts)
 
     async def put(self, source: Path, suffix: str) -> tuple[str, int]:
         """Take a finished file in: (checksum, size). The source stays where it is, and must not be written any more.
@@ -130,9 +152,14 @@ class ObjectStore:
         await self._aside(self._delete, checksum, suffix)
 
     async def check(self) -> Reason | None:
-        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW (of the disk of the copies), or None when all is well."""
+        """ARTIFACT_STORE_UNAVAILABLE, DISK_LOW (of the disk of the copies), or None when all is well.
+
+        Raises `WrongStoreError`.
+        """
         try:
             await self._aside(self._require_sentinel)
+        except WrongStoreError:
+            raise
         except ArtifactStoreUnavailableError:
             return Reason.ARTIFACT_STORE_UNAVAILABLE
         free, total = self._copies.free()
@@ -236,24 +263,31 @@ class ObjectStore:
         except NoObjectError:
             pass  # some servers say so
 
-    def _require_sentinel(self) -> None:
-        """Raises `ArtifactStoreUnavailableError` unless the sentinel is there; a new store gets one."""
+    def _require_sentinel(self) -> int:
+        """The number of the store. Raises `ArtifactStoreUnavailableError` unless it is there; a new one is made."""
         with self._errors():
-            there = _exists(self._client, SENTINEL) or self._made_new()
-        if not there:
+            text = _sentinel(self._client) or self._made_new()
+        if text is None:
             raise ArtifactStoreUnavailableError(
                 f"the artifact store {self._where} cannot be read (its object {SENTINEL} is not there); "
                 "is it the right bucket?"
             )
+        found = number_in(text)
+        require_number(self._where, found, self._expected)
         self._create = False
         self._sentinel_seen = time.monotonic()
+        return found
 
-    def _made_new(self) -> bool:
-        """Whether there is a sentinel after all: made now, as nothing else was there, or by somebody else just now."""
+    def _made_new(self) -> str | None:
+        """What the sentinel says after all: made now, as nothing else was there, or by somebody else just now."""
         with self._making:
             if self._create and not _anything(self._client):
-                return _made(self._client)
-            return _exists(self._client, SENTINEL)
+                _make(self._client)
+            return _sentinel(self._client)
+
+    def _holds_artifacts(self) -> bool:
+        with self._errors():
+            return any(one["path"] != SENTINEL for page in obstore.list(self._client, chunk_size=2) for one in page)
 
     def _is_fresh(self, checksum: str) -> bool:
         at = self._seen.get(checksum)
@@ -331,16 +365,18 @@ def _anything(client: Client) -> bool:
     return any(page for page in obstore.list(client, chunk_size=1))
 
 
-def _made(client: Client) -> bool:
-    """Make the sentinel; somebody else may just have done so. False when it cannot be (there is no bucket)."""
-    text = b"The artifacts of an Animastor installation. Do not change anything in here.\n"
+def _sentinel(client: Client) -> str | None:
+    """What the sentinel says; None when there is none."""
     try:
-        obstore.put(client, SENTINEL, text, mode="create")
-    except (AlreadyExistsError, PreconditionError):
-        return True
+        return bytes(obstore.get(client, SENTINEL).bytes()).decode(errors="replace")
     except FileNotFoundError:
-        return False
-    return True
+        return None
+
+
+def _make(client: Client) -> None:
+    """Make a sentinel; somebody else may just have done so, or there is no bucket."""
+    with suppress(AlreadyExistsError, PreconditionError, FileNotFoundError):
+        obstore.put(client, SENTINEL, new_sentinel().encode(), mode="create")
 
 
 def _blocks(source: Path) -> Iterator[bytes]:

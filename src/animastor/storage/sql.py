@@ -479,6 +479,14 @@ class SqlStorage(ports.Storage):
         mended = await self._db.write(drift.mend, self._registry, drifted) if drifted else 0
         return mended, until
 
+    async def artifact_store(self) -> int:
+        """The number of the artifact store; 0 while it is not known."""
+        return await self._db.read(numbers.artifact_store)
+
+    async def keep_artifact_store(self, number: int) -> int:
+        """Keep the number of the artifact store unless there is one; the one that is kept."""
+        return await self._db.write(numbers.keep_artifact_store, number)
+
     async def raise_era(self) -> int:
         """The next era."""
         return await self._db.write(numbers.raise_era)

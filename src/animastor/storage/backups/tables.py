@@ -22,6 +22,7 @@ from sqlalchemy import Connection, LargeBinary, bindparam, inspect, text
 from animastor.storage import numbers, versions
 from animastor.storage.backups.manifest import BackupError, Manifest, TableFile
 from animastor.storage.rows import SQLITE, now
+from animastor.storage.sentinel import UNNUMBERED
 
 PAGE: Final = 2_000  # rows of a statement; of an insert a tenth
 LEFT_OUT: Final = frozenset({"alembic_version", "ticket_key"})
@@ -36,10 +37,11 @@ def dump(connection: Connection, folder: Path) -> Manifest:
     return Manifest(held["schema"], held["planner"], held["layout"], now(connection), files)
 
 
-def load(connection: Connection, manifest: Manifest, folder: Path, *, replace: bool) -> None:
+def load(connection: Connection, manifest: Manifest, folder: Path, *, replace: bool, store: int = UNNUMBERED) -> None:
     """Make the database what the files say, and begin a new era. One transaction, for an empty database or `replace`.
 
-    Raises `BackupError` when there is data already, or a file is not what it was.
+    `store`: the number of the artifact store that the artifacts were put into. Raises `BackupError` when there is data
+    already, or a file is not what it was.
     """
     _require_room(connection, manifest, replace=replace)
     for each in manifest.tables:
@@ -47,6 +49,7 @@ def load(connection: Connection, manifest: Manifest, folder: Path, *, replace: b
     if connection.dialect.name != SQLITE:
         _go_on_counting(connection, [each.name for each in manifest.tables])
     numbers.raise_era(connection)
+    numbers.move_to_artifact_store(connection, store)
     if manifest.schema < versions.SCHEMA:
         versions.migrate(connection)
 
