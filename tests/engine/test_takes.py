@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from unittest.mock import AsyncMock, Mock
 
@@ -170,6 +171,8 @@ def test_a_supplied_file_takes_its_place_and_lost_bytes_give_it_back_to_the_plan
             (tmp_path / "wrong.b").write_bytes(b"chunk|of something else spoiled")
             with pytest.raises(TakeError, match=r"wrong\.b cannot be used here"):
                 await engine.takes.supply(first, tmp_path / "wrong.b")
+            refused = sha256((tmp_path / "wrong.b").read_bytes()).hexdigest()
+            assert refused in {one.checksum for one in await stage.storage.unused()}, "its bytes stay for ever"
 
     Stage().run(play)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from world import Driver, Time, book, chapter, gift_of, scene, unit
 
 from animastor.media.giving import GIVEN
@@ -119,3 +120,28 @@ async def test_a_fixed_part_is_never_collected(driver: Driver, storage: SqlStora
         time.now += 40 * DAY
         await storage.collected([checksum for checksum, _ in await storage.collectable(100)])
     assert old.artifact in {one.artifact for one in await storage.takes_of(key, "u") or () if one.pinned}
+
+
+async def test_nothing_is_fixed_or_chosen_of_a_scene_that_has_left_the_book_and_nothing_is_left_behind(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await _prompted(driver, "p1")
+    (made,) = await storage.takes_of(key, "u") or ()
+    await driver.save(book(chapter("ch-1", scene("other", unit("v", "text")))))
+    mine = replace(gift_of(made, supplied=True), artifact="f" * 64, fresh=True)
+    for fixing in (storage.give(gift_of(made)), storage.give(mine), storage.choose_take(made.asset, "u", 3)):
+        with pytest.raises(LookupError, match="left the book"):
+            await fixing
+    assert await storage.highest_take(key, "picture", "u") == 0
+    assert "f" * 64 not in {checksum for checksum, _, _ in await storage.artifacts_after("", 1000)}
+
+
+async def test_a_take_whose_bytes_were_collected_since_it_was_listed_cannot_be_fixed(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    await _prompted(driver, "p1")
+    key = await _prompted(driver, "p2")
+    _, before = await storage.takes_of(key, "u") or ()
+    await storage.collected([before.artifact])
+    assert not await storage.give(gift_of(before))
+    assert before.artifact not in {checksum for checksum, _, _ in await storage.artifacts_after("", 1000)}

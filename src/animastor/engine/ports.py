@@ -525,7 +525,10 @@ class TakeRow:
 
 @dataclass(frozen=True, slots=True)
 class Gift:
-    """A part to be fixed in a place: a take to pin, or a file that was supplied. `base`: the hash it was made for."""
+    """A part to be fixed in a place: a take to pin, or a file that was supplied. `base`: the hash it was made for.
+
+    `fresh`: its bytes were put into the store just now; those of any other have to be known.
+    """
 
     asset: AssetId
     kind: str
@@ -538,6 +541,7 @@ class Gift:
     params: Structure
     base: str
     supplied: bool
+    fresh: bool = False
 
 
 @quick
@@ -1074,11 +1078,11 @@ class Storage(Protocol):
 
     # takes ----------------------------------------------------------------------------------------------------------
     async def takes_of(self, book_key: BookKey, unit_id: str) -> Sequence[TakeRow] | None: ...  # None: no such unit
-    async def give(self, gift: Gift) -> bool: ...  # False: its bytes are being collected
+    async def give(self, gift: Gift) -> bool: ...  # False: its bytes are being collected; LookupError: no such scene
     async def take_back(
         self, asset: AssetId, kind: str, unit_id: str, hash_: str = ""
     ) -> int: ...  # how many were fixed there; only the part with this hash, if one is named
-    async def choose_take(self, asset: AssetId, book_key: BookKey, media: str, unit_id: str, take: int) -> None: ...
+    async def choose_take(self, asset: AssetId, unit_id: str, take: int) -> None: ...
     async def highest_take(self, book_key: BookKey, media: str, unit_id: str) -> int: ...
 
     # requests -----------------------------------------------------------------------------------------------------

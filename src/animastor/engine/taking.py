@@ -17,7 +17,7 @@ from animastor.engine.ports import ArtifactStore, Checker, Gift, PlanRow, Storag
 from animastor.engine.waking import Bell
 from animastor.media.giving import GIVEN
 from animastor.media.types import Planned
-from animastor.protocol import BookKey
+from animastor.protocol import BookKey, Uploaded
 
 PUTS = 3  # bytes that are just being collected are put again so often
 MOST_TAKES = 200  # of a unit that are looked through for the chosen one
@@ -68,7 +68,10 @@ class Takes:
             there = (one.asset, one.kind, one.unit_ids, one.ordinal) == (take.asset, take.kind, take.unit_ids, place)
             if there and (one.pinned or one.supplied):
                 await self._storage.take_back(one.asset, one.kind, one.unit_ids[0], one.hash)
-        await self._storage.choose_take(take.asset, book_key, take.media, take.unit_ids[0], number)
+        try:
+            await self._storage.choose_take(take.asset, take.unit_ids[0], number)
+        except LookupError as error:
+            raise TakeError(str(error)) from error
         self._bell.ring()
 
     async def pin(self, take: TakeRow, ordinal: int | None = None) -> None:
@@ -89,6 +92,13 @@ class Takes:
     async def supply(self, place: TakeRow, source: Path) -> None:
         """Put a file of one's own in the place of a wanted part: probed, checked and kept. Raises `TakeError`."""
         checksum, size = await self._artifacts.put(source, source.suffix.lower())
+        try:
+            await self._supply(place, source, checksum, size)
+        except TakeError:
+            await self._storage.uploaded_in_vain(Uploaded(checksum, size, source.suffix.lower()))
+            raise
+
+    async def _supply(self, place: TakeRow, source: Path, checksum: str, size: int) -> None:
         path = await self._artifacts.path(checksum, source.suffix.lower())
         if path is None:
             raise TakeError(f"{source} could not be stored")
@@ -99,7 +109,7 @@ class Takes:
         base = str(place.params[GIVEN]["base"]) if GIVEN in place.params else place.hash
         gift = Gift(
             place.asset, place.kind, place.ordinal, place.unit_ids, checksum, source.suffix.lower(), size, facts, order,
-            base, supplied=True,
+            base, supplied=True, fresh=True,
         )  # fmt: skip
         await self._give(gift, source)
 
@@ -111,7 +121,11 @@ class Takes:
 
     async def _give(self, gift: Gift, source: Path | None = None) -> None:
         for _ in range(PUTS):
-            if await self._storage.give(gift):
+            try:
+                given = await self._storage.give(gift)
+            except LookupError as error:
+                raise TakeError(str(error)) from error
+            if given:
                 self._bell.ring()
                 return
             if source is not None:
@@ -120,7 +134,10 @@ class Takes:
 
     async def _number(self, book_key: BookKey, unit_id: str, take: TakeRow) -> tuple[int, int] | None:
         """The number by which the plan, as it stands, wants exactly this take, and which part that is; else None."""
-        (row,) = await self._storage.plan_rows([take.asset])
+        rows = await self._storage.plan_rows([take.asset])
+        if not rows:
+            raise TakeError("its scene has left the book")
+        (row,) = rows
         unit = take.unit_ids[0]
         most = min(MOST_TAKES, await self._storage.highest_take(book_key, take.media, unit))
         for number in range(most, -1, -1):

@@ -46,6 +46,14 @@ _TAKES = Statement(
     ORDER BY a.id, p.wanted DESC, p.ordinal, p.unwanted_at DESC, p.hash
     """,
 )
+_THERE = Statement("asset_is_there", "Whether an asset is there.", "SELECT a.id FROM asset a WHERE a.id = :asset")
+_KNOWN = Statement(
+    "use_known_artifact",
+    "Bytes of a take are in use, unless they are just being collected, or are gone.",
+    """
+    UPDATE artifact SET unused_since = NULL WHERE checksum = :checksum AND collecting = 0 RETURNING checksum
+    """,
+)
 _ARTIFACT = Statement(
     "use_given_artifact",
     "Bytes that were supplied are in use, unless they are just being collected.",
@@ -101,7 +109,8 @@ _CHOOSE = Statement(
     "choose_take",
     "Another take of a unit is wanted; the next rebuild makes one that is new.",
     """
-    INSERT INTO unit_take (book_key, media, unit_id, take, highest) VALUES (:book, :media, :unit, :take, :take)
+    INSERT INTO unit_take (book_key, media, unit_id, take, highest)
+    SELECT a.book_key, a.media, :unit, :take, :take FROM asset a WHERE a.id = :asset
     ON CONFLICT (book_key, media, unit_id) DO UPDATE SET take = excluded.take,
         highest = CASE WHEN unit_take.highest > unit_take.take THEN unit_take.highest ELSE unit_take.take END
     """,
@@ -160,10 +169,14 @@ def _take(row: Any, seen: Counter[tuple[int, str]]) -> TakeRow:
 
 
 def give(connection: Connection, gift: Gift) -> bool:
-    """Fix a part in its place, in the stead of what was fixed there. False: its bytes are being collected."""
+    """Fix a part in its place, in the stead of what was fixed there. False: its bytes are being collected, or gone.
+
+    Raises `LookupError` when its scene has left the book, or its book was deleted.
+    """
     lock_assets(connection, [gift.asset])
-    about = {"checksum": gift.artifact, "suffix": gift.suffix, "size": gift.size}
-    if scalar(connection, _ARTIFACT, **about) is None:
+    if scalar(connection, _THERE, asset=gift.asset) is None:
+        raise LookupError("its scene has left the book")
+    if not _take_into_use(connection, gift):
         return False
     unit, hash_ = gift.unit_ids[0], given_hash(gift.unit_ids[0], gift.kind, gift.ordinal, gift.artifact)
     fixed = [(gift.asset, gift.kind, unit, 0, one) for one in _fixed_at(connection, gift)]
@@ -188,6 +201,12 @@ def give(connection: Connection, gift: Gift) -> bool:
     ).close()
     _touch(connection, [gift.asset], Reason.SUPPLIED if gift.supplied else Reason.PINNED, unit)
     return True
+
+
+def _take_into_use(connection: Connection, gift: Gift) -> bool:
+    if not gift.fresh:
+        return scalar(connection, _KNOWN, checksum=gift.artifact) is not None
+    return scalar(connection, _ARTIFACT, checksum=gift.artifact, suffix=gift.suffix, size=gift.size) is not None
 
 
 _FIXED_AT = Statement(
@@ -222,10 +241,12 @@ def unfix_lost(connection: Connection, assets: Iterable[int]) -> None:
         _touch(connection, [row.asset], Reason.GIVEN_LOST, row.unit_id)
 
 
-def choose(connection: Connection, asset: AssetId, book_key: BookKey, media: str, unit_id: str, take: int) -> None:
-    """Want this take of a unit."""
+def choose(connection: Connection, asset: AssetId, unit_id: str, take: int) -> None:
+    """Want this take of a unit. Raises `LookupError` when its scene has left the book, or its book was deleted."""
     lock_assets(connection, [asset])
-    run(connection, _CHOOSE, book=book_key, media=media, unit=unit_id, take=take).close()
+    if scalar(connection, _THERE, asset=asset) is None:
+        raise LookupError("its scene has left the book")
+    run(connection, _CHOOSE, asset=asset, unit=unit_id, take=take).close()
     _touch(connection, [asset], Reason.CHOSEN, unit_id)
 
 

@@ -285,16 +285,16 @@ class SqlStorage(ports.Storage):
         return await self._db.read(given.takes_of, book_key, unit_id)
 
     async def give(self, gift: ports.Gift) -> bool:
-        """Fix a part in its place; False when its bytes are being collected: put them again."""
+        """Fix a part in its place; False when its bytes are being collected: put them again. Raises `LookupError`."""
         return await self._db.write(given.give, gift)
 
     async def take_back(self, asset: AssetId, kind: str, unit_id: str, hash_: str = "") -> int:
         """Fix nothing of this kind, or only not this part, for this unit any more; how many parts were fixed."""
         return await self._db.write(given.take_back, asset, kind, unit_id, hash_)
 
-    async def choose_take(self, asset: AssetId, book_key: BookKey, media: str, unit_id: str, take: int) -> None:
-        """Want this take of a unit."""
-        await self._db.write(given.choose, asset, book_key, media, unit_id, take)
+    async def choose_take(self, asset: AssetId, unit_id: str, take: int) -> None:
+        """Want this take of a unit. Raises `LookupError`."""
+        await self._db.write(given.choose, asset, unit_id, take)
 
     async def highest_take(self, book_key: BookKey, media: str, unit_id: str) -> int:
         """The highest take that a unit ever had."""
