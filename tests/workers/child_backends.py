@@ -38,7 +38,8 @@ def chatter(order: Order, workdir: Path, progress: Progress) -> Produced:
 def refuse(order: Order, workdir: Path, progress: Progress) -> Produced:
     """Fails as ordered."""
     told = order.structure
-    raise BackendError(FailureType(told["type"]), told["code"], told["message"])
+    rest = told.get("retry_after_s", 0.0)
+    raise BackendError(FailureType(told["type"]), told["code"], told["message"], retry_after_s=rest)
 
 
 def raise_it(order: Order, workdir: Path, progress: Progress) -> Produced:

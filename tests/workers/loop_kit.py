@@ -172,7 +172,8 @@ class Bench:
             finally:
                 self.running.discard(told["text"])
         if "fails" in told:
-            raise BackendError(FailureType(told["fails"]), "told", "as it was told")
+            rest = float(told.get("retry_after_s", 0.0))
+            raise BackendError(FailureType(told["fails"]), "told", "as it was told", retry_after_s=rest)
         work.folder.mkdir(parents=True)
         path = work.folder / "made.txt"
         path.write_text(told["text"])

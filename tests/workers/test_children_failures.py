@@ -36,6 +36,15 @@ async def test_failure_of_the_backend_keeps_its_type_code_and_message(
     assert len(children.pids) == 1
 
 
+async def test_rest_that_a_service_asked_for_is_told_with_the_failure(
+    children: Children, ordered: Callable[..., Work]
+) -> None:
+    work = ordered("refuse", type=FailureType.TRANSIENT, code="c", message="busy", retry_after_s=7.5)
+    with pytest.raises(BackendError) as caught:
+        await children.run(work, ignore)
+    assert caught.value.retry_after_s == 7.5
+
+
 @pytest.mark.parametrize(
     ("error", "type_", "code"),
     [

@@ -8,12 +8,14 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from loop_kit import World, settled
 
 from animastor.engine.ports import Selection
 from animastor.engine.reasons import Reason
 from animastor.hub.local import LocalHub
 from animastor.protocol import MERGE, Answer, Claim, FailureType, Running, Worker
+from animastor.workers.backends import Backends, CpuBackend
 from animastor.workers.loop import WorkerLoop
 from animastor.workers.work import Limits
 from virtual_clock import VirtualClock
@@ -170,6 +172,38 @@ def test_backend_that_is_not_well_costs_no_job_and_is_claimed_for_when_it_is(tmp
         assert world.keys.woken == [MERGE, "brush", "voice"]
 
     clock.run(main())
+
+
+def test_backend_whose_service_asks_for_a_rest_gets_it_and_the_others_go_on(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    world = World(clock, tmp_path)
+
+    async def main() -> None:
+        await world.enter(1, "voice", fails="transient", retry_after_s=100.0)
+        async with serving(world.loop()):
+            await clock.sleep(5.0)
+            await world.enter(1, "voice")
+            await world.enter(1, "brush")
+            await clock.sleep(85.0)
+            assert [text.split("-")[0] for text in world.made] == ["brush"]
+            await clock.sleep(20.0)
+            assert [text.split("-")[0] for text in world.made] == ["brush", "voice"]
+        assert [failure for _, failure, _, _ in world.engine.failed] == [FailureType.TRANSIENT]
+
+    clock.run(main())
+
+
+@pytest.mark.parametrize(("asked", "given"), [(30.0, 30.0), (1e9, 3600.0)])
+def test_rest_is_as_long_as_asked_but_not_for_ever(asked: float, given: float) -> None:
+    clock = VirtualClock()
+    table = Backends([CpuBackend("p", {}, lambda: None)], clock)
+    table.rest("p", asked)
+    table.rest("p", 1.0)
+    clock.jump(given - 0.1)
+    assert clock.run(table.able()) == ()
+    assert table.complaints == {}
+    clock.jump(0.2)
+    assert clock.run(table.able()) == ("p",)
 
 
 def test_misconfigured_backend_is_left_alone_for_ten_minutes_and_its_job_goes_back(tmp_path: Path) -> None:

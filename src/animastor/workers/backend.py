@@ -18,13 +18,25 @@ from animastor.protocol import FailureType
 
 
 class BackendError(Exception):
-    """Raised by a backend that cannot make what was ordered. `code` is a stable reason, the message is for people."""
+    """Raised by a backend that cannot make what was ordered. `code` is a stable reason, the message is for people.
 
-    def __init__(self, type: FailureType, code: str, message: str) -> None:  # noqa: A002 - the contract's word
+    `retry_after_s`: the service behind it asked to be left alone for so many seconds (HTTP's `Retry-After`); 0: it
+    did not.
+    """
+
+    def __init__(
+        self,
+        type: FailureType,  # noqa: A002 - the contract's word
+        code: str,
+        message: str,
+        *,
+        retry_after_s: float = 0.0,
+    ) -> None:
         super().__init__(message)
         self.type = type
         self.code = code
         self.message = message
+        self.retry_after_s = retry_after_s
 
 
 @quick

@@ -21,6 +21,7 @@ from animastor.workers.backend import BackendError
 
 CHECK_S = 5.0  # a health check older than this is made again; a claim waits no longer than that, so it is ≤ 10 s old
 STOPPED_S = 600.0  # a misconfigured backend is tried again after this
+LONGEST_REST_S = 3600.0  # a service that asks to be left alone for longer is asked again after this
 
 SPEECH = "animastor.workers.speech:speak"
 
@@ -45,6 +46,7 @@ class Backends:
         self._clock = clock
         self._ill: dict[str, str] = {}
         self._stopped: dict[str, tuple[float, str]] = {}
+        self._resting: dict[str, float] = {}
         self._checked_at: float | None = None
 
     def capacity(self, count: int) -> dict[str, int]:
@@ -58,7 +60,9 @@ class Backends:
             self._ill = await asyncio.to_thread(self._look)
             self._checked_at = now
         self._stopped = {profile: told for profile, told in self._stopped.items() if told[0] > now}
-        return tuple(profile for profile in self._backends if profile not in {**self._ill, **self._stopped})
+        self._resting = {profile: until for profile, until in self._resting.items() if until > now}
+        idle = {*self._ill, *self._stopped, *self._resting}
+        return tuple(profile for profile in self._backends if profile not in idle)
 
     def function(self, job: Job) -> str:
         """The function that does a job. Raises `BackendError` (misconfigured) when there is none."""
@@ -72,9 +76,14 @@ class Backends:
         """Leave a backend alone for ten minutes, because it said that it is misconfigured."""
         self._stopped[profile] = (self._clock.now() + STOPPED_S, message)
 
+    def rest(self, profile: str, seconds: float) -> None:
+        """Leave a backend alone for so long, because its service asked for that; what was asked before still holds."""
+        until = self._clock.now() + min(seconds, LONGEST_REST_S)
+        self._resting[profile] = max(until, self._resting.get(profile, until))
+
     def is_stopped(self, profile: str) -> bool:
         """Whether a backend is left alone now."""
-        return profile in self._stopped
+        return profile in self._stopped or profile in self._resting
 
     @property
     def complaints(self) -> Mapping[str, str]:

@@ -110,7 +110,8 @@ def _serve(told: Mapping[str, Any], channel: _Channel) -> None:
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a backend raises is an answer
         traceback.print_exc()
         failure = failures.of_exception(error)
-        channel.say({"failed": [failure.type, failure.code, failure.message], "resident": _resident()})
+        failed = [failure.type, failure.code, failure.message, failure.retry_after_s]
+        channel.say({"failed": failed, "resident": _resident()})
 
 
 def _make(told: Mapping[str, Any], progress: _Reporter) -> Produced:

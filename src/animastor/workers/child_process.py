@@ -253,6 +253,6 @@ def _order(work: Work) -> dict[str, Any]:
 
 def _produced(answer: Mapping[str, Any]) -> Produced:
     if "failed" in answer:
-        type_, code, message = answer["failed"]
-        raise BackendError(FailureType(type_), code, message)
+        type_, code, message, retry_after_s = answer["failed"]
+        raise BackendError(FailureType(type_), code, message, retry_after_s=retry_after_s)
     return Produced(Path(answer["made"]), answer["notes"])

@@ -34,7 +34,8 @@ _OF_FFMPEG: tuple[tuple[type[ffmpeg.FfmpegError], FailureType, str], ...] = (
 def of_exception(error: BaseException) -> BackendError:
     """The failure that an exception of a backend is. What is not known is transient, with class, message and place."""
     if isinstance(error, BackendError):
-        return BackendError(error.type, error.code, error.message[:LONGEST_MESSAGE])
+        message = error.message[:LONGEST_MESSAGE]
+        return BackendError(error.type, error.code, message, retry_after_s=error.retry_after_s)
     for kind, type_, code in _OF_FFMPEG:
         if isinstance(error, kind):
             return BackendError(type_, code, str(error)[:LONGEST_MESSAGE])

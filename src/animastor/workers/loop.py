@@ -294,11 +294,13 @@ class WorkerLoop:
         return await self._delivery.patiently(lambda: self._hub.fetch(claim, checksum))
 
     async def _report(self, held: _Held, error: BackendError) -> None:
-        """Tell the hub of a failure; a misconfigured backend is not claimed for any more."""
+        """Tell the hub of a failure; a backend that is misconfigured, or asked for a rest, is not claimed for."""
         profile = held.claim.job.profile
         _log.warning("a job failed", job=held.claim.job.job_id, profile=profile, code=error.code, why=error.message)
         if error.type is FailureType.MISCONFIGURED:
             self._backends.stop(profile, error.message)
+        if error.retry_after_s > 0:
+            self._backends.rest(profile, error.retry_after_s)
         with suppress(HubRefusedError):  # not ours any more: then nobody wants to know
             await self._delivery.failure(held.claim, error)
 
