@@ -95,6 +95,29 @@ async def test_what_is_deleted_while_a_collection_looks_whether_it_is_used_is_co
     assert sorted(checksum for checksum, _ in await storage.collectable(100)) == sorted(held)
 
 
+@pytest.mark.parametrize("leaving", ["edit", "deletion"])
+async def test_bytes_that_are_being_deleted_are_not_used_again_though_what_had_them_goes_meanwhile(
+    driver: Driver, storage: SqlStorage, database: Database, leaving: str
+) -> None:
+    key = await driver.save(book())
+    await driver.request(key)
+    await driver.run()
+    held = [checksum for checksum, _, _ in await storage.artifacts_after("", 100)]
+    mark = text("UPDATE artifact SET collecting = 1, unused_since = 0")
+    await database.write(lambda connection: connection.execute(mark).close())  # some of the bytes are gone by now
+    if leaving == "edit":
+        await driver.save(book(chapter("ch-1", scene("another"))))
+    else:
+        await _delete(storage, key)
+    other = book(name="other")
+    await driver.request(await driver.save(other))
+    works = await driver.start("sound")
+    assert {source.kind for work in works for source in work.missing} == {"chunk"}, "bytes that are going are used"
+    assert sorted(checksum for checksum, _ in await storage.collectable(100)) == sorted(held)
+    await storage.collected(held)
+    assert await storage.artifacts_after("", 100) == []
+
+
 async def test_from_the_first_moment_nothing_of_it_starts_and_its_name_is_free(
     driver: Driver, storage: SqlStorage
 ) -> None:

@@ -1,7 +1,8 @@
 """Artifact rows: which bytes there are, what uses them, and which may be collected (CONTRACT 11, artifacts).
 
 Marking takes every artifact that nobody has used for long enough; then uses are looked for in one scan, and what is
-used after all is unmarked. In between nothing can take a marked one into use, so the scan misses nothing.
+used after all is unmarked. In between nothing can take a marked one into use, so the scan misses nothing. What was let
+go of meanwhile keeps a mark of its own (2): this scan decides nothing about it, and the next one looks at it anew.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ _MARK = Statement(
                        ORDER BY f.unused_since LIMIT :limit)
       AND unused_since IS NOT NULL AND unused_since <= {now} - :kept
     """,
+)
+_MARK_ANEW = Statement(
+    "mark_anew", "What was let go of while it was marked.", "UPDATE artifact SET collecting = 1 WHERE collecting = 2"
 )
 _HOLD = Statement(
     "hold_collecting",
@@ -174,6 +178,7 @@ def hold_collecting(connection: Connection, seconds: float) -> None:
 
 def mark(connection: Connection, limit: int, kept_s: float = KEPT_S, after: str = "") -> list[tuple[str, str]]:
     """Mark up to `limit` artifacts that have been unused for `kept_s`; up to `limit` that are marked, by checksum."""
+    run(connection, _MARK_ANEW).close()
     run(connection, _MARK, limit=limit, kept=kept_s).close()
     return [(row.checksum, row.suffix) for row in fetch(connection, _MARKED, limit=limit, after=after)]
 

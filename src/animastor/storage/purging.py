@@ -51,9 +51,10 @@ _DROP_TAKES = Statement(
 )
 _LET_GO = Statement(
     "let_go_for_good",
-    "To be collected at once, unless something else uses them. A mark goes: whoever marked them saw them in use.",
+    "To be collected at once, unless something else uses them. What is marked is looked at anew, as in `reuse.let_go`.",
     """
-    UPDATE artifact SET unused_since = 0, collecting = 0 FROM {sums} AS one WHERE artifact.checksum = one.sum
+    UPDATE artifact SET unused_since = 0, collecting = CASE WHEN artifact.collecting = 0 THEN 0 ELSE 2 END
+    FROM {sums} AS one WHERE artifact.checksum = one.sum
     """,
     sums={"sum": str},
 )

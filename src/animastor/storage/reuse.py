@@ -39,7 +39,7 @@ _UNUSED = Statement(
     "Those of some checksums that are being collected, or may be soon.",
     """
     SELECT f.checksum, f.collecting FROM {sums} AS one JOIN artifact f ON f.checksum = one.checksum
-    WHERE f.collecting = 1 OR f.unused_since IS NOT NULL ORDER BY f.checksum
+    WHERE f.collecting <> 0 OR f.unused_since IS NOT NULL ORDER BY f.checksum
     """,
     sums={"checksum": str},
 )
@@ -63,9 +63,11 @@ _GONE = Statement(
 )
 _LET_GO = Statement(
     "let_go",
-    "Perhaps unused from now on; collecting looks closer. A mark goes: whoever marked them saw them in use.",
+    "Perhaps unused from now on; collecting looks closer. What is marked stays marked, to be looked at anew: whoever"
+    " marked it may have seen it in use, or be deleting its bytes.",
     """
-    UPDATE artifact SET unused_since = {now}, collecting = 0 FROM {sums} AS one
+    UPDATE artifact SET unused_since = {now}, collecting = CASE WHEN artifact.collecting = 0 THEN 0 ELSE 2 END
+    FROM {sums} AS one
     WHERE artifact.checksum = one.sum AND (artifact.unused_since IS NULL OR artifact.collecting = 1)
     """,
     sums={"sum": str},
