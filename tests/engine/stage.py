@@ -144,12 +144,14 @@ class Crew:
 
     async def work(self, hub: LocalHub, worker: Worker) -> None:
         """Claim and do for ever."""
-        await hub.register(worker)
         async with asyncio.TaskGroup() as hands:
-            free = dict(worker.profiles)
+            free, known = dict(worker.profiles), False
             while True:
                 wanted = {name: slots for name, slots in free.items() if slots}
                 try:
+                    if not known:
+                        await hub.register(worker)
+                        known = True
                     claims = await hub.claim(worker, wanted, timedelta(seconds=30))
                 except ArtifactStoreUnavailableError:
                     await self.stage.clock.sleep(1.0)

@@ -110,13 +110,18 @@ def test_nothing_is_claimed_where_the_artifact_store_is_away_and_others_get_it(w
         await world.enter(1)
         await world.hub.register(WORKER)
         world.shelf.reason = Reason.ARTIFACT_STORE_UNAVAILABLE
+        await world.clock.sleep(6.0)  # what it said last holds for 5 s
         with pytest.raises(ArtifactStoreUnavailableError, match="cannot be read"):
             await world.hub.claim(WORKER, {"voice": 1}, NOW)
+        with pytest.raises(ArtifactStoreUnavailableError, match="cannot be read"):
+            await world.hub.register(WORKER)  # nobody is to wait for it
+        await world.hub.register(Worker("local", "one", {}))  # it says that it serves nothing any more
         other = Worker("local", "two", {"voice": 1})
         await world.coordination.register(other)
         assert len(await world.coordination.claim(other, {"voice": 1}, NOW)) == 1
         await world.enter(1)
         world.shelf.reason = Reason.DISK_LOW  # what was admitted is finished
+        await world.hub.register(WORKER)
         assert len(await world.hub.claim(WORKER, {"voice": 1}, NOW)) == 1
 
     run(world, main())

@@ -93,7 +93,12 @@ class LocalHub:
         self._suffixes: dict[str, str] = {}  # of artifacts that were seen; an artifact never changes
 
     async def register(self, worker: Worker) -> None:
-        """Make the worker known; what waited for one like it is woken."""
+        """Make the worker known; what waited for one like it is woken.
+
+        Raises `ArtifactStoreUnavailableError` as `claim` does: it is no able worker then.
+        """
+        if worker.profiles:
+            await self._require_store()
         served = await self._coordination.register(worker)
         if served:
             await self._storage.clear_no_worker(served)
