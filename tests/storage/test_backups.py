@@ -389,6 +389,33 @@ async def test_bytes_that_rotted_in_the_backup_are_not_restored(database: Databa
     assert sorted(restored.contents()) == [names[0], names[2]]
 
 
+@pytest.mark.parametrize("database", ["in_place"], indirect=True)
+@pytest.mark.parametrize("kind", ["folder", "archive"])
+async def test_only_one_backup_at_a_time_is_taken_into_a_place(
+    kind: str, database: Database, shelf: Shelf, tmp_path: Path
+) -> None:
+    names = await with_artifacts(database, shelf, tmp_path, 6)
+    for _ in range(2):
+        place = target(kind, tmp_path)
+        folder = place.tables()
+        manifest = await database.read(tables.dump, folder)
+        with pytest.raises(BackupError, match="another backup is being taken into"):
+            target(kind, tmp_path)
+        assert (await carry_in(folder, shelf.open(), place, told)).artifacts == 6
+        await place.finish(manifest)
+        place.close()
+    (tmp_path / ".b.tar-killed").mkdir()
+    (tmp_path / ".b.tar.part").write_bytes(b"of one that was killed")
+    target(kind, tmp_path).close()
+    backup = source(kind, tmp_path)
+    restored = FolderShelf(tmp_path / "restored")
+    assert (await carry_out(backup.tables(), backup, restored.open(create=True), told)).artifacts == 6
+    backup.close()
+    assert sorted(restored.contents()) == sorted(names)
+    if kind == "archive":
+        assert not list(tmp_path.glob(".b.tar*"))
+
+
 def test_a_folder_with_other_things_is_no_place_for_a_backup_and_an_empty_one_holds_none(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("…")
     with pytest.raises(BackupError, match="holds other things"):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import glob
 import io
+import os
 import shutil
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from animastor.flushing import flush
+from animastor.storage.backups.alone import hold_alone
 from animastor.storage.backups.manifest import MANIFEST, BackupError, Manifest
 from animastor.storage.backups.tables import sha256_of
 
@@ -21,7 +24,10 @@ TABLES: Final = "tables"
 
 
 class ArchiveTarget:
-    """A new archive. One that was interrupted begins anew; an earlier one of this name stays until it is finished."""
+    """A new archive. One that was interrupted begins anew; an earlier one of this name stays until it is finished.
+
+    Raises `BackupError` when it cannot be begun, and while another backup is being taken into it.
+    """
 
     def __init__(self, path: Path) -> None:
         if path.is_dir():
@@ -29,8 +35,12 @@ class ArchiveTarget:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._part = path.with_name(f".{path.name}.part")
+        self._file = _held_alone(self._part, path)
+        self._file.truncate()
+        for left in path.parent.glob(f".{glob.escape(path.name)}-*"):  # of one that was killed
+            shutil.rmtree(left, ignore_errors=True)
         self._tables = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-        self._tar = tarfile.open(self._part, "w")  # noqa: SIM115 - closed by `finish` and `close`
+        self._tar = tarfile.open(fileobj=self._file, mode="w")  # noqa: SIM115 - closed by `finish` and `close`
         self._held: set[str] = set()
         self._appending = asyncio.Lock()
 
@@ -60,14 +70,34 @@ class ArchiveTarget:
         entry.size = len(data)
         self._tar.addfile(entry, io.BytesIO(data))
         self._tar.close()
+        self._file.flush()
         flush(self._part)
         self._part.replace(self._path)
+        self._file.close()
 
     def close(self) -> None:
         """Remove the tables, and an archive that was not finished."""
-        self._tar.close()
-        self._part.unlink(missing_ok=True)
+        if not self._file.closed:  # else it has its name, and another one may have begun
+            self._tar.close()
+            self._part.unlink(missing_ok=True)
+            self._file.close()
         shutil.rmtree(self._tables, ignore_errors=True)
+
+
+def _held_alone(part: Path, path: Path) -> BinaryIO:
+    """The unfinished archive, locked. One that has just got its name is no unfinished one any more."""
+    while True:
+        file = os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b")
+        try:
+            hold_alone(file.fileno(), path)
+            if os.path.samestat(os.fstat(file.fileno()), part.stat()):
+                return file
+        except FileNotFoundError:
+            pass
+        except BackupError:
+            file.close()
+            raise
+        file.close()
 
 
 class ArchiveSource:

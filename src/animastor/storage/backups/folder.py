@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterable
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from animastor.flushing import flush
+from animastor.storage.backups.alone import hold_alone
 from animastor.storage.backups.manifest import ARTIFACT_TABLE, MANIFEST, BackupError, Manifest
 from animastor.storage.backups.tables import rows_of
 from animastor.storage.folder import FolderStore
@@ -21,11 +23,22 @@ TABLES = "tables-"
 
 
 class FolderTarget:
-    """A folder that is empty, or has a backup, or the beginnings of one. Raises `BackupError` for any other."""
+    """A folder that is empty, or has a backup, or the beginnings of one. Raises `BackupError` for any other, and while
+    another backup is being taken into it.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
         root.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            hold_alone(self._lock, root)
+            self._begin(root)
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def _begin(self, root: Path) -> None:
         if any(root.iterdir()) and not any((root / name).exists() for name in (BEGUN, MANIFEST)):
             raise BackupError(f"{root} holds other things: name a new folder, or one with a backup")
         (root / BEGUN).touch()
@@ -63,6 +76,7 @@ class FolderTarget:
 
     def close(self) -> None:
         """Tables without a manifest are of no use; artifacts are, for the next try."""
+        os.close(self._lock)
         if not _names(self._root, self._tables.name):
             _remove([self._tables])
 
