@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hands import Hand
 from invariants import always, at_rest, rows
 from stage import Fate, Stage
 from toys import CLIP, SKETCH, VOICE, book, plain_book, plan_voice, scene, unit
@@ -119,6 +120,23 @@ def test_a_misconfigured_backend_gives_its_job_back_uncounted() -> None:
         assert done.request.state is RequestState.DONE
         assert {row.attempts for row in await rows(stage, "SELECT attempts FROM part")} == {0}
         await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_what_misconfigured_backends_give_back_keeps_no_worker_from_working() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=12))
+        async with stage.playing(workers=0) as engine:
+            hand = Hand(stage, engine)
+            await hand.register()
+            await stage.ask(engine, key, ("voice",))
+            claims = await hand.take("chunk")
+            assert len(claims) > 20, "so many failures would keep it from working for a minute"
+            for claim in claims:
+                await hand.failed(claim, FailureType.MISCONFIGURED, "no_voice")
+            assert len(await hand.take("chunk")) == len(claims)
+        await always(stage)
 
     Stage().run(play)
 

@@ -41,6 +41,25 @@ def test_running_jobs_are_finished_and_nothing_else_starts_until_it_is_resumed()
     Stage().run(play)
 
 
+def test_what_is_queued_beside_a_running_job_is_not_begun_while_it_is_paused() -> None:
+    async def play(stage: Stage) -> None:
+        key = await stage.save(book("tale", scene("s", unit("one"), unit("two"), unit("three"))))
+        stage.crew.fate = lambda claim, times: Fate(seconds=20.0)
+        async with stage.playing(slots=1) as engine:
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(5.0)
+            await engine.requests.steer(Steer(key, paused=True))
+            await stage.clock.sleep(300.0)
+            assert sum(stage.crew.started.values()) == 1
+            await engine.requests.steer(Steer(key, paused=False))
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert set(stage.crew.started.values()) == {1}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
 def test_what_fails_meanwhile_is_not_tried_again_before_it_is_resumed() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(book("tale", scene("s", unit("one"), unit("two"))))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from invariants import at_rest, rows
 from stage import Fate, Stage
 from toys import plain_book
 
+from animastor.engine.ports import PlanStored, StorePlan
 from animastor.engine.reasons import Reason
 from animastor.engine.states import RequestState, State
 
@@ -26,12 +29,20 @@ async def _states(stage: Stage) -> set[State]:
 
 def test_an_engine_of_another_planner_plans_nothing_until_it_is_the_one_that_plans() -> None:
     async def play(stage: Stage) -> None:
+        tried, store = [], stage.storage.store_plans
+
+        async def noted(plans: Sequence[StorePlan]) -> Sequence[PlanStored]:
+            tried.extend(plans)
+            return await store(plans)
+
+        stage.storage.store_plans = noted
         key = await stage.save(plain_book("tale", scenes=2))
         await _planner(stage, 2)
         async with stage.playing() as engine:
             opened = await stage.ask(engine, key, ("voice",))
             await stage.clock.sleep(60.0)
             assert await _states(stage) == {State.PENDING}
+            assert not tried, "nothing was planned, again and again and in vain"
             assert not await rows(stage, "SELECT hash FROM part"), "not a single plan was stored"
             assert [alarm.reason for alarm in stage.alarms] == [Reason.OTHER_PLANNER], "it says so once"
             await _planner(stage, 1)

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 from invariants import at_rest, rows
 from stage import Stage
-from toys import PROFILES, content_of, plain_book
+from toys import PROFILES, book, content_of, plain_book, scene, unit
 
 from animastor.engine.engine import Engine
+from animastor.engine.ports import Selection
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState
 from animastor.hub.local import LocalHub
@@ -52,6 +53,26 @@ def test_a_result_of_a_stopped_claim_leaves_nothing_to_do_for_the_job_that_waite
         assert done.request.state is RequestState.DONE
         assert not stage.crew.by_hash[claim.job.input_hash]
         await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_what_is_wanted_again_before_its_worker_heard_of_the_stop_goes_on() -> None:
+    async def play(stage: Stage) -> None:
+        one, other = (book("tale", scene("s", unit("u", text))) for text in ("said", "said otherwise"))
+        key = await stage.save(one)
+        async with stage.playing(workers=0) as engine:
+            hub = stage.hub(engine)
+            await hub.register(WORKER)
+            await stage.ask(engine, key, ("voice",))
+            claim = await _claimed(stage, hub)
+            await stage.save(other)
+            await stage.clock.sleep(6.0)
+            stopping = {job.job_id: job.stopping for job in await stage.coordination.jobs(Selection())}
+            assert stopping[claim.job.job_id], "the edit wants another one"
+            await stage.save(one)
+            await stage.clock.sleep(6.0)
+            assert await hub.heartbeat(WORKER, [Running(claim.job.job_id, claim.claim_no)]) == [Answer.CONTINUE]
 
     Stage().run(play)
 

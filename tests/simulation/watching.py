@@ -327,7 +327,7 @@ class Watch:
                 self.fail(1, f"two leases for one asset in {pair}")
 
     def after_enqueue(self, jobs: Sequence[Job], answers: Sequence[Enqueued]) -> None:
-        """4: only for dispatches that began, and have not been released. 9: merges with all parts, once."""
+        """4: only for dispatches that began, hold their lease and are not released. 9: merges with all parts, once."""
         for job, answer in zip(jobs, answers, strict=True):
             self.answers[f"enqueue {answer}"] += 1
             self.say(f"enqueue {job.kind} of asset {job.asset} for {job.dispatch_id[:6]}: {answer}")
@@ -339,6 +339,13 @@ class Watch:
                 self.fail(4, f"a job enters for dispatch {job.dispatch_id}, which was released")
             if job.kind == MERGE and not job.inputs:
                 self.fail(9, f"a merge of nothing enters for asset {job.asset}")
+            of = Selection(assets=[job.asset], dispatches=[job.dispatch_id])
+            if not self.coordinator.seen("leases", of):
+                self.fail(4, f"a job enters for dispatch {job.dispatch_id}, which holds no lease")
+            if not any(one.job_id == job.job_id for one in self.coordinator.seen("jobs", of)):
+                self.fail(
+                    4, f"a job of asset {job.asset} does not carry the label of {job.dispatch_id}, which entered it"
+                )
 
     def after_renew(self, held: Sequence[Held], answers: Sequence[Renewal]) -> None:
         """3: what was released is never revived."""
@@ -425,7 +432,12 @@ class Watch:
             now = "present" if answer.present else "stale"
             self.say(f"settle {verdict.claim_no & 0xFFFF} by {verdict.worker}: {now}, {verdict.failure or 'success'}")
             if answer.present:
-                self._claims[verdict.job_id].over = True
+                given = self._claims[verdict.job_id]
+                if (given.number, given.worker) != (verdict.claim_no, verdict.worker):
+                    self.fail(
+                        15, f"a claim of {given.worker} is ended by the verdict of {verdict.worker} on another one"
+                    )
+                given.over = True
 
     def after_sweep(self, lost: Sequence[LostClaim]) -> None:
         """6, 15: only what is silent or overdue is swept."""

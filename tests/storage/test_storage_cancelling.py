@@ -9,6 +9,7 @@ from animastor.books.model import Book
 from animastor.engine.ports import Cancel, Cancelled, Scope, ScopeKind
 from animastor.engine.states import RequestState, State
 from animastor.protocol import BookKey
+from animastor.storage import sweeping
 from animastor.storage.requests import ScopeError
 from animastor.storage.sql import SqlStorage
 
@@ -132,6 +133,21 @@ async def test_a_cancel_during_a_sweep_is_swept_as_well(driver: Driver, storage:
     (request,) = await storage.uncovered()
     assert len(await storage.sweep_uncovered(request, 2)) == 2, "it is not over"
     await storage.cancel(Cancel(key, media=("picture",)))
+    await _sweep(storage)
+    assert await _busy(driver, key) == set()
+
+
+async def test_the_end_of_a_sweep_leaves_a_cancel_that_came_after_its_last_look(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await driver.save(_two_chapters())
+    await driver.request(key, media=ALL)
+    await storage.cancel(Cancel(key, media=("sound",)))
+    (request,) = await storage.uncovered()
+    begun = await storage._db.read(sweeping.mark, request)
+    assert begun is not None
+    await storage.cancel(Cancel(key, media=("picture",)))
+    await storage._db.write(sweeping.over, request, begun[1])
     await _sweep(storage)
     assert await _busy(driver, key) == set()
 

@@ -53,6 +53,18 @@ async def test_a_dispatch_ends_once_and_keeps_its_first_outcome(driver: Driver, 
     assert (await driver.states(key))["a", "sound"] is State.PENDING
 
 
+async def test_an_attempt_that_is_over_takes_nothing_back_of_the_one_that_is_current(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    await driver.request(key, media=("sound",))
+    (late,) = await driver.start("sound")
+    await storage.roll_back([RollBack(late.asset, late.dispatch_id, Reason.RESTART)])
+    (current,) = await driver.start("sound")
+    assert list(await storage.roll_back([RollBack(late.asset, late.dispatch_id, Reason.LOST_BOTH)])) == [None]
+    assert [one.dispatch_id for one in await storage.active_of([current.asset])] == [current.dispatch_id]
+
+
 async def test_what_comes_late_while_there_is_no_worker_leaves_nothing_to_wait_for(
     driver: Driver, storage: SqlStorage
 ) -> None:
