@@ -40,8 +40,9 @@ ONLY ?=
 simulate: $(READY) ## the simulator: SEEDS=100000 of them, or one with its story: SEED=17 (docs/simulation.md)
 	@PYTHONPATH=tests $(BIN)/python -m simulation $(if $(SEED),--seed $(SEED) $(if $(ONLY),--only $(ONLY)),--seeds $(SEEDS) --complete)
 
-mutants: $(READY) ## deliberate faults, and which test or seed notices each
-	@PYTHONPATH=tests $(BIN)/python -m mutants
+FAULT ?=
+mutants: $(READY) ## deliberate faults, and which test or seed notices each; FAULT="the quota": those of that name
+	@PYTHONPATH=tests $(BIN)/python -m mutants $(if $(FAULT),"$(FAULT)")
 
 CHAOS_SEED ?=
 chaos: $(READY) ## a fleet of real processes against every fault, half an hour: CHAOS_SEED=17 draws the same again (docs/operating.md)
