@@ -35,9 +35,9 @@ class Place:
         """The command that makes everything."""
         return ("make", self.book, "--size", SIZE, "--home", self.home, "--out", self.out)
 
-    def make(self, *more: str, env: dict[str, str] | None = None, timeout: float = 100) -> Ran:
+    def make(self, *more: str, env: dict[str, str] | None = None) -> Ran:
         """Make the book, to the end."""
-        return run(*self.making, *more, cwd=self.folder, env=env, timeout=timeout)
+        return run(*self.making, *more, cwd=self.folder, env=env)
 
     def start(self, *more: str, env: dict[str, str] | None = None, terminal: tuple[int, int] | None = None) -> Started:
         """Begin to make the book."""

@@ -10,7 +10,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import threading
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 import psutil
+from prepared import prepared
 
 PROGRAM = (sys.executable, "-m", "animastor")
 CONTROLLED = (  # makes standard input the terminal that controls the session, then becomes the program
@@ -29,8 +29,9 @@ CONTROLLED = (  # makes standard input the terminal that controls the session, t
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])",
 )
 ROOM = {"ANIMASTOR_DISK_LOW_BYTES": "0", "ANIMASTOR_DISK_LOW_FRACTION": "0"}  # a test's disk may be nearly full
-BYTECODE = Path(tempfile.gettempdir()) / f"animastor-bytecode-{os.getuid()}"
 SOON_S = 2.0  # what ends at once, ends within this
+LONG_S = 200.0  # what has to come, comes within this, on a machine that is asked for ten times what it can do
+STAYS_S = 50.0  # what lives so long after its end, does not end
 
 
 @dataclass(frozen=True)
@@ -45,29 +46,47 @@ class Ran:
 
 
 def soon() -> float:
-    """Seconds in which a command ends at once; longer on a machine that has more to do than it has cores."""
-    return SOON_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    """Seconds in which a command ends at once; longer on a machine that has more to do than it has cores.
+
+    How many are at work now counts too: the load is a mean of a minute, and a machine gets busy within a second.
+    """
+    return SOON_S * max(1.0, max(os.getloadavg()[0], _at_work()) / (os.cpu_count() or 1))
+
+
+def _at_work() -> int:
+    """How many threads of the machine run or want to."""
+    try:
+        return int(Path("/proc/loadavg").read_text().split()[3].split("/")[0])
+    except OSError:  # not Linux
+        return 0
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The test's environment without anything that would steer the program; compiled code is kept, as it usually is."""
+    """The test's environment without anything that would steer the program."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANIMASTOR_")}
-    for name in (
-        "PYTHONDONTWRITEBYTECODE",
-        "COLUMNS",
-        "LINES",
-        "NO_COLOR",
-        "FORCE_COLOR",
-    ):  # the runner's, not a person's
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):  # the runner's, not a person's
         kept.pop(name, None)
-    return {**kept, "PYTHONPYCACHEPREFIX": str(BYTECODE), **ROOM, **(extra or {})}
+    return {**kept, **ROOM, **(extra or {})}
 
 
-def run(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 110) -> Ran:
-    """Run a command to its end with pipes for its output."""
-    with Started(arguments, cwd, env) as started:
-        code = started.wait(timeout)
-        return Ran(code, started.out, started.err, time.monotonic() - started.began, started.cpu_s)
+def run(
+    *arguments: str | Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    terminal: tuple[int, int] | None = None,
+) -> Ran:
+    """Run a command to its end; it finds imported what it imports. `terminal` as `Started` has it."""
+    began = time.monotonic()
+    out, err = _Written(terminal), _Written()
+    told = {"TERM": "xterm-256color", **environment(env)}
+    try:
+        ended = prepared().run(
+            [*map(str, arguments)], cwd, told, (out.end, err.end), LONG_S, terminal=terminal is not None
+        )
+    finally:
+        out.close()
+        err.close()
+    return Ran(ended.code, out.text, err.text, time.monotonic() - began, ended.cpu_s)
 
 
 class Started:
@@ -174,28 +193,27 @@ class Started:
         self._readers[0].join(10)
         self.process.stdout.close()
 
-    def wait(self, timeout: float = 30) -> int:
+    def wait(self) -> int:
         """Wait for the end; the exit code, negative for a signal."""
-        _, status, usage = _waited(self.process.pid, timeout)
+        _, status, usage = _waited(self.process.pid)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_s = usage.ru_utime + usage.ru_stime
         for reader in self._readers:
             reader.join(10)
         return self.process.returncode
 
-    def until_said(self, text: str, timeout: float = 60) -> None:
+    def until_said(self, text: str) -> None:
         """Wait until this stands in its output."""
-        until(lambda: text in self.out or self.ended(), timeout, f"{text!r} in {self.out!r} {self.err!r}")
+        until(lambda: text in self.out or self.ended(), f"{text!r} in {self.out!r} {self.err!r}")
         assert text in self.out, f"it ended without saying {text!r}: {self.out!r} {self.err!r}"
 
     def ended(self) -> bool:
         """Whether it has ended, without reaping it."""
         return self.process.returncode is not None or self._root.status() == psutil.STATUS_ZOMBIE
 
-    def survivors(self, timeout: float = 3) -> list[psutil.Process]:
-        """What was ever seen of it and still lives after a moment."""
-        _, alive = psutil.wait_procs([each for each in self.seen if each.pid != self.process.pid], timeout=timeout)
-        return [each for each in alive if _lives(each)]
+    def survivors(self) -> list[psutil.Process]:
+        """What was ever seen of it and does not end."""
+        return _staying(lambda: [each for each in self.seen if each.pid != self.process.pid and _lives(each)])
 
     def _output_descriptor(self) -> int:
         return _descriptor(self.process.stdout) if self._master is None else self._master
@@ -238,6 +256,27 @@ class _Collected:
         self._stop = -1
 
 
+class _Written:
+    """What arrives from a process that gets a copy of the other end of a pipe, or of a terminal."""
+
+    def __init__(self, terminal: tuple[int, int] | None = None) -> None:
+        self._source, self.end = _terminal(terminal) if terminal else os.pipe()
+        self._collected = _Collected()
+        self._reader = threading.Thread(target=self._collected.read, args=(self._source,), daemon=True)
+        self._reader.start()
+
+    @property
+    def text(self) -> str:
+        return self._collected.text
+
+    def close(self) -> None:
+        """Hear it to its end, which it comes to with the last process that has a copy."""
+        os.close(self.end)
+        self._reader.join(10)
+        self._collected.stop()
+        os.close(self._source)
+
+
 def _terminal(size: tuple[int, int]) -> tuple[int, int]:
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
@@ -249,35 +288,47 @@ def _descriptor(stream: IO[bytes] | None) -> int:
     return stream.fileno()
 
 
-def _waited(pid: int, timeout: float) -> tuple[int, int, object]:
-    deadline = time.monotonic() + timeout
+def _waited(pid: int) -> tuple[int, int, object]:
+    deadline = time.monotonic() + LONG_S
     while True:
         found = os.wait4(pid, os.WNOHANG)
         if found[0] == pid:
             return found
         if time.monotonic() > deadline:
-            raise AssertionError(f"process {pid} was still running after {timeout} s")
+            raise AssertionError(f"process {pid} was still running after {LONG_S} s")
         time.sleep(0.005)
 
 
 def _lives(process: psutil.Process) -> bool:
     try:
-        return process.status() != psutil.STATUS_ZOMBIE
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
 
-def until(condition: Callable[[], bool], timeout: float, what: str) -> None:
+def until(condition: Callable[[], bool], what: str) -> None:
     """Wait for a condition of the outside world; fail with what was waited for."""
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + LONG_S
     while not condition():
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited {timeout} s for {what}")
-        time.sleep(0.01)
+            raise AssertionError(f"waited {LONG_S} s for {what}")
+        time.sleep(0.02)
 
 
 def working_in(folder: Path) -> list[psutil.Process]:
-    """Processes that work below a folder, or are told of it on their command line."""
+    """Processes that work below a folder, or are told of it on their command line, and do not end."""
+    return _staying(lambda: _working_in(folder))
+
+
+def _staying(found: Callable[[], list[psutil.Process]]) -> list[psutil.Process]:
+    """What is still found when everything has had time to end: what is killed on a busy machine dies when it is run."""
+    deadline = time.monotonic() + STAYS_S
+    while (left := found()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return left
+
+
+def _working_in(folder: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         try:

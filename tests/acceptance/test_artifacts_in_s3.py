@@ -16,7 +16,7 @@ from s3_server import Bucket, S3Server, serving
 SECRET = "a-secret-that-is-written-nowhere"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
     with serving() as running:
         running.secret = SECRET
@@ -72,15 +72,16 @@ def test_what_was_lost_or_spoiled_in_the_bucket_is_found_and_made_again(place: P
     assert bucket.read(lost) == whole
 
 
-def test_a_bucket_that_is_not_there_is_one_sentence_and_nothing_is_lost(place: Place, server: S3Server) -> None:
-    bucket = server.bucket()
-    env = _environment(bucket)
-    _make(place, env)
+def test_a_bucket_that_is_not_there_is_one_sentence_and_nothing_is_lost(place: Place) -> None:
+    with serving() as server:
+        server.secret = SECRET
+        bucket = server.bucket()
+        env = _environment(bucket)
+        _make(place, env)
     before = _ready(place.home)
     (place.book / "chapters" / "c1.json").write_text(
         (place.book / "chapters" / "c1.json").read_text().replace("El sol sale.", "El sol sale otra vez.")
     )
-    server.stop()
     ran = run(*place.making, "--media", "audio", cwd=place.folder, env=env)
     assert ran.code == 4
     assert f"The artifact store s3://{bucket.name}/films cannot be read" in ran.err

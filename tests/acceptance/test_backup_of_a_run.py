@@ -63,7 +63,7 @@ def test_a_backup_in_mid_run_restores_and_what_was_ready_is_not_made_again(place
     scenes = [[f"Ana cuenta {n} {what}." for what in ("casas", "barcos", "flores")] for n in NUMBERS]
     write_book(place.book, [scenes[:4], scenes[4:]])
     with place.start("--json", "--media", "audio,image", env={"ANIMASTOR_JOBS": "1"}) as making:
-        until(lambda: len(_parts(place.home)) >= 3, 60, "some parts")
+        until(lambda: len(_parts(place.home)) >= 3, "some parts")
         for target in ("backup", "backup.tar"):
             ran = run("backup", target, "--home", place.home, cwd=place.folder)
             assert ran.code == 0, ran.err
@@ -124,7 +124,7 @@ def test_a_home_that_is_driven_is_not_restored_into(
     shutil.copytree(made_once[0].home, finished)  # a backup leaves its mark in the home
     assert run("backup", "backup", "--home", finished, cwd=place.folder).code == 0
     with place.start("--json") as making:
-        until((place.home / "animastor.db").exists, 60, "a home")
+        until((place.home / "animastor.db").exists, "a home")
         ran = run("restore", "backup", "--replace", "--home", place.home, cwd=place.folder)
         assert (ran.code, "Another process is working on" in ran.err) == (4, True)
         assert not making.ended()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import av
@@ -21,7 +22,7 @@ from program import PROGRAM, environment
 
 from animastor.media import ffmpeg
 
-pytestmark = pytest.mark.timeout(300)  # making the film takes most of it, on two cores that others use too
+pytestmark = pytest.mark.slow  # the first of them makes the film
 
 TALE = Path(__file__).parents[2] / "examples" / "tale"
 SIZE = (640, 360)
@@ -35,6 +36,14 @@ class Scene:
     frames: int
     timings: tuple[tuple[str, float, float], ...]
     audio_s: float
+
+
+@dataclass(frozen=True)
+class Frames:
+    """The mean luma of each frame, and the mean difference of each from the one before; of 255."""
+
+    lumas: Sequence[float]
+    steps: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -96,11 +105,18 @@ def _cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / 100.0
 
 
-def _frames(film: Film) -> Iterator[np.ndarray]:  # type: ignore[type-arg]
-    """The luma of each frame, in order."""
+@pytest.fixture(scope="module")
+def frames(film: Film) -> Frames:
+    """The whole film, looked at once."""
+    lumas, steps, before = [], [], None
     with av.open(str(film.path)) as container:
         for frame in container.decode(video=0):
-            yield frame.to_ndarray(format="gray")
+            luma = frame.to_ndarray(format="gray").astype(np.int16)
+            lumas.append(float(luma.mean()))
+            if before is not None:
+                steps.append(float(np.abs(luma - before).mean()))
+            before = luma
+    return Frames(lumas, steps)
 
 
 def _sound(path: Path) -> tuple[np.ndarray, int]:  # type: ignore[type-arg]
@@ -131,24 +147,19 @@ def test_the_streams_are_what_players_expect(film: Film) -> None:
     assert film.path.read_bytes()[:4096].find(b"moov") > 0, "a player may start before the end has arrived"
 
 
-def test_picture_and_sound_are_equally_long_in_every_scene_and_over_the_whole(film: Film) -> None:
+def test_picture_and_sound_are_equally_long_in_every_scene_and_over_the_whole(film: Film, frames: Frames) -> None:
     for scene in film.scenes:
         assert abs(scene.frames / 24 - scene.audio_s) <= 1 / 24
-    frames = sum(1 for _ in _frames(film))
+    count = len(frames.lumas)
     sound, rate = _sound(film.path)
-    assert frames == sum(scene.frames for scene in film.scenes)
-    assert abs(len(sound) / rate - frames / 24) <= 1 / 24
+    assert count == sum(scene.frames for scene in film.scenes)
+    assert abs(len(sound) / rate - count / 24) <= 1 / 24
 
 
-def test_every_moving_frame_differs_from_the_one_before_and_none_is_black(film: Film) -> None:
-    before, least, black = None, 255.0, 0
-    for frame in _frames(film):
-        black = black + 1 if frame.mean() < 20 else 0
-        assert black < 2
-        if before is not None:
-            least = min(least, float(np.abs(frame.astype(np.int16) - before).mean()))
-        before = frame.astype(np.int16)
-    assert least > 0.01, "two successive frames are the same"
+def test_every_moving_frame_differs_from_the_one_before_and_none_is_black(frames: Frames) -> None:
+    black = [luma < 20 for luma in frames.lumas]
+    assert not any(one and next_ for one, next_ in pairwise(black))
+    assert min(frames.steps) > 0.01, "two successive frames are the same"
 
 
 def test_no_joint_clicks(film: Film) -> None:
@@ -202,6 +213,6 @@ def test_speech_begins_where_its_cue_begins(film: Film) -> None:
 
 
 def test_the_engine_itself_takes_little_of_the_work(film: Film) -> None:
-    """At a quarter of the pixels of `make film`, and measured for coverage: there it is 3 % (docs/performance.md)."""
+    """At a quarter of the pixels of `make film`; there it is 3 % (docs/performance.md)."""
     print(f"engine {film.cpu_main_s:.2f} s of {film.cpu_all_s:.2f} s")
     assert film.cpu_main_s <= 0.15 * film.cpu_all_s

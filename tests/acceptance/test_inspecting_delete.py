@@ -71,7 +71,7 @@ def test_what_is_being_made_is_stopped_and_deleted(place: Place) -> None:
         making.until_said("%")
         told = _delete(place, "--yes")
         gate.open()
-        assert making.wait(60) != 0
+        assert making.wait() != 0
     assert told.code == 0
     assert "Deleted: Tiny (tiny) with its 3 scenes, and " in told.out
     assert read(place.home, "SELECT count(*) FROM asset") == [(0,)]
@@ -94,7 +94,7 @@ def test_mistakes_are_named(made: Place) -> None:
 def test_no_at_the_terminal_deletes_nothing(made: Place) -> None:
     master, slave = os.openpty()
     with Started(("delete", "tiny", "--home", made.home), made.folder, terminal=(100, 20)) as asked:
-        assert asked.wait(60) in (0, 2)
+        assert asked.wait() in (0, 2)
     os.close(master)
     os.close(slave)
     assert read(made.home, "SELECT count(*) FROM book") == [(1,)]

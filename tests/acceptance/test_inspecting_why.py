@@ -62,7 +62,7 @@ def test_the_journal_is_followed_until_it_is_stopped(place: Place) -> None:
         with Started(("journal", "tiny", "--follow", "--home", place.home), place.folder) as following:
             following.until_said("DISPATCHED generating")
             gate.open()
-            assert making.wait(90) == 0
+            assert making.wait() == 0
             following.until_said("video: READY ready")
             following.send(signal.SIGINT)
             assert following.wait() == 130

@@ -20,7 +20,7 @@ def test_a_cancelled_make_ends_and_the_same_command_makes_the_rest(place: Place)
     with place.start(env=gate.environment) as making:
         making.until_said("%")
         cancelled = _cancel(place)
-        assert making.wait(30) == 1
+        assert making.wait() == 1
     assert (cancelled.code, cancelled.err) == (0, "")
     said = cancelled.out.splitlines()[-1]
     assert said.startswith("Cancelled: Tiny (tiny). Stopped: ")
@@ -38,7 +38,7 @@ def test_a_cancelled_media_type_is_left_out_and_the_make_goes_on_with_the_rest(p
         making.until_said("%")
         assert _cancel(place, "--media", "video").code == 0
         gate.open()
-        code = making.wait(60)
+        code = making.wait()
     assert code == 6
     states = dict(read(place.home, "SELECT media, max(state) FROM asset GROUP BY media"))
     assert states["audio"] == states["image"] == 4

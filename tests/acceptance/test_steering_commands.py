@@ -31,7 +31,7 @@ def test_a_running_make_pauses_and_goes_on(place: Place) -> None:
         gate.open()
         assert _last(_do(place, "resume")) == "Resumed: Tiny (tiny)."
         making.until_said("Resumed.")
-        assert making.wait(60) == 0, making.err
+        assert making.wait() == 0, making.err
     assert _last(_do(place, "pause")) == "Nothing is being made of Tiny (tiny)."
 
 

@@ -41,7 +41,7 @@ def test_a_person_at_a_terminal_is_asked(made: Place, columns: int) -> None:
         with Started(arguments, made.folder, terminal=(columns, 24)) as editing:
             editing.until_said("Make this edit? [y/N] ")
             editing.type(f"{answer}\n")
-            assert editing.wait(30) == 0
+            assert editing.wait() == 0
         lines = [line.rstrip() for line in editing.out.replace("\r", "").splitlines()]
         assert lines[0].endswith("Tiny (tiny), 3 scenes: 1 changed.")
         assert any("to make again" in line and "kept" in line for line in lines)
@@ -56,7 +56,7 @@ def test_a_running_make_takes_it_over(place: Place) -> None:
         told = _edit(place, *SET, "--yes")
         assert told.out.splitlines()[-1] == "Edited: Tiny (tiny); what is asked for takes it over."
         gate.open()
-        assert making.wait(60) == 0, making.err
+        assert making.wait() == 0, making.err
     prompts = [json.loads(row[0]) for row in read(place.home, "SELECT params FROM part WHERE kind = 'picture'")]
     assert sum("a ship on the sea at night" in json.dumps(one) for one in prompts) == 1
     assert read(place.home, "SELECT count(*) FROM asset WHERE state <> 4") == [(0,)]

@@ -19,7 +19,7 @@ def test_a_layer_is_switched_off_while_a_make_works_on_it(place: Place) -> None:
         said = _layers(place, "--set", "video_enabled=off", "--set", "window=3").out.splitlines()[-1]
         assert said.startswith("Set for Tiny (tiny): video_enabled = false, window = 3.")
         gate.open()
-        assert making.wait(60) == 0, making.err
+        assert making.wait() == 0, making.err
     assert read(place.home, "SELECT count(*) FROM asset WHERE media = 'video' AND state = 4") == [(0,)]
     shown = _layers(place).out.splitlines()
     assert shown[0] == "Tiny (tiny):"

@@ -39,8 +39,8 @@ def test_a_running_make_makes_it_again_and_ends_with_it(place: Place) -> None:
         with place.steer("regenerate", "tiny", "--media", "image", "--scope", UNIT, "--rebuild") as other:
             other.until_said("it does this too.")
             gate.open()
-            assert other.wait(60) == 0, other.err
-        assert making.wait(60) == 0, making.err
+            assert other.wait() == 0, other.err
+        assert making.wait() == 0, making.err
     assert read(place.home, PARTS) == [(7,)]
     assert (place.out / "tiny.mp4").exists()
 

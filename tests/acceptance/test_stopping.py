@@ -28,7 +28,7 @@ def running(place: Place) -> Iterator[Started]:
 
 
 def _until_children_work(started: Started) -> None:
-    until(lambda: len(started.tree()) > 2 or started.ended(), 60, "children")
+    until(lambda: len(started.tree()) > 2 or started.ended(), "children")
     started.until_said("%")
 
 
@@ -60,7 +60,7 @@ def test_a_signal_stops_it_and_it_says_how_to_go_on(
 
 
 def test_after_ctrl_c_the_same_command_goes_on_and_finishes(running: Started, place: Place) -> None:
-    until(lambda: bool(re.search(r"(audio|image) [1-9]", running.out)) or running.ended(), 60, "a finished part")
+    until(lambda: bool(re.search(r"(audio|image) [1-9]", running.out)) or running.ended(), "a finished part")
     running.send(signal.SIGINT)
     assert running.wait() == 130
     ran = place.make()
@@ -113,7 +113,7 @@ def test_a_signal_that_was_ignored_when_it_started_stays_ignored(place: Place) -
 
 def test_ctrl_c_before_anything_has_begun_is_answered_too(place: Place) -> None:
     with place.start() as started:
-        until(lambda: _catches_interrupts(started.process.pid), 20, "the first line of the program")
+        until(lambda: _catches_interrupts(started.process.pid), "the first line of the program")
         started.send(signal.SIGINT)
         assert started.wait() == 130
     assert "Traceback" not in started.err

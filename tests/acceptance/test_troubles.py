@@ -42,7 +42,7 @@ def test_a_job_whose_ffmpeg_dies_is_done_again(place: Place, does: str, code: st
     write_book(place.book, SHORT)
     env = {**_ffmpeg_that_once(place, does), "ANIMASTOR_FFMPEG_IDLE_S": "2"}
     with place.start("--media", "video", env=env) as started:
-        until(lambda: bool(started.tree()) and started.ended(), 90, "the end")
+        until(lambda: bool(started.tree()) and started.ended(), "the end")
         assert started.wait() == 0, started.err
         assert started.survivors() == []
     assert (place.folder / "first").exists()

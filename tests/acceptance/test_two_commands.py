@@ -28,8 +28,8 @@ def test_while_a_home_is_held_every_command_is_served_by_its_holder(place: Place
             brought = run("import", other, "--size", SIZE, "--home", place.home, cwd=place.folder)
             early = run("export", "tiny", "--film", "--home", place.home, cwd=place.folder)
             gate.open()
-            assert second.wait(90) == 0, second.err
-        assert holder.wait(90) == 0, holder.err
+            assert second.wait() == 0, second.err
+        assert holder.wait() == 0, holder.err
     assert "being made now." in told.out
     assert (brought.code, brought.out.splitlines()[0]) == (0, _held(place))
     assert (early.code, early.out.splitlines()[0]) == (6, _held(place))
@@ -49,7 +49,7 @@ def test_a_waiter_takes_over_from_a_holder_that_was_killed(place: Place) -> None
             holder.send(signal.SIGKILL)
             assert holder.wait() == -signal.SIGKILL
             assert holder.survivors() == []
-            assert waiter.wait(90) == 0, waiter.err
+            assert waiter.wait() == 0, waiter.err
     assert "Done in" in waiter.out
     assert len(artifacts_of(place.home)) == 9
     assert {path.name for path in place.out.iterdir()} == FILES
@@ -66,7 +66,7 @@ def test_a_waiter_that_is_stopped_leaves_the_holder_at_work(place: Place) -> Non
             waiter.send(signal.SIGINT)
             assert waiter.wait() == 130
         gate.open()
-        assert holder.wait(60) == 0, holder.err
+        assert holder.wait() == 0, holder.err
     assert "Done in" in holder.out
 
 
@@ -80,8 +80,8 @@ def test_a_holder_that_has_finished_goes_on_while_others_wait(place: Place) -> N
             holder.send(signal.SIGCONT)
             holder.until_said("Others wait for this home: going on until their work is done.")
             gate.open()
-            assert waiter.wait(60) == 0, waiter.err
-        assert holder.wait(60) == 0
+            assert waiter.wait() == 0, waiter.err
+        assert holder.wait() == 0
     assert holder.out.splitlines()[-1].startswith("Done in")
     assert {path.name for path in place.out.iterdir()} == {f"tiny-other.{kind}" for kind in ("mp4", "vtt", "m4b")}
 

@@ -110,11 +110,11 @@ class Fleet:
         command = (*arguments, "--json", "--home", self.folder / f"home-{self._homes}")
         return self._started.enter_context(Started(command, self.folder, self.environment(**environment)))
 
-    def run(self, *arguments: str | Path, timeout: float = 100, **environment: str) -> Ran:
+    def run(self, *arguments: str | Path, **environment: str) -> Ran:
         """A command, to its end."""
         self._homes += 1
         command = (*arguments, "--json", "--home", self.folder / f"home-{self._homes}")
-        return run(*command, cwd=self.folder, env=self.environment(**environment), timeout=timeout)
+        return run(*command, cwd=self.folder, env=self.environment(**environment))
 
     def ready(self, serving: Started) -> tuple[int, dict[str, str]]:
         """What `/readyz` of a process answers."""

@@ -41,29 +41,29 @@ def test_two_servers_make_the_sound_of_a_book_that_other_processes_bring_and_ask
 def test_what_a_server_had_claimed_is_anothers_at_once_when_it_is_told_to_stop(fleet: Fleet) -> None:
     first = fleet.serve("--jobs", "1")
     making = fleet.asks()
-    until(lambda: bool(fleet.logged("start")), 60, "work")
+    until(lambda: bool(fleet.logged("start")), "work")
     first.send(signal.SIGTERM)
-    assert first.wait(15) == 0, first.err
+    assert first.wait() == 0, first.err
     assert "Told to stop: what has been claimed is handed back." in first.err
     assert first.survivors() == []
     second = fleet.serve("--jobs", "2")
-    assert making.wait(90) == 0, making.err
+    assert making.wait() == 0, making.err
     attempts = fleet.rows("SELECT sum(attempts), sum(infra_attempts) FROM part")
     assert attempts == [(0, 0)], "a hand-back was counted"
     assert fleet.rows("SELECT count(*) FROM journal WHERE type IN ('SWEPT', 'PART_FAILED')") == [(0,)]
     second.send(signal.SIGINT)
-    assert second.wait(15) == 0, second.err
+    assert second.wait() == 0, second.err
 
 
 def test_a_server_that_is_drained_finishes_what_runs_and_begins_nothing_more(fleet: Fleet) -> None:
     first = fleet.serve("--jobs", "1", "--drain")
     making = fleet.asks()
-    until(lambda: bool(fleet.logged("start")), 60, "work")
+    until(lambda: bool(fleet.logged("start")), "work")
     first.send(signal.SIGTERM)
-    assert first.wait(60) == 0, first.err
+    assert first.wait() == 0, first.err
     assert len(fleet.logged("end")) == len(fleet.logged("start")), "it ended what it had begun"
     fleet.serve("--jobs", "2")
-    assert making.wait(90) == 0, making.err
+    assert making.wait() == 0, making.err
     _nothing_was_made_twice(fleet)
 
 
@@ -71,7 +71,7 @@ def test_workers_without_a_scheduler_do_the_work_of_one_that_decides(fleet: Flee
     fleet.serve("--jobs", "1")
     worker = fleet.serve("--no-scheduler", "--jobs", "2")
     making = fleet.asks()
-    assert making.wait(90) == 0, making.err
+    assert making.wait() == 0, making.err
     assert '"role":"worker"' in worker.out
     mine = {process.pid for process in worker.seen | set(worker.tree())}
     assert any(line["pid"] in mine for line in fleet.logged("start")), "the worker did nothing"
@@ -82,14 +82,14 @@ def test_a_server_is_ready_while_it_reaches_its_stores_and_goes_on_when_they_are
     server = fleet.serve("--listen", "127.0.0.1:0", **FAST)
     assert fleet.ready(server) == (200, {"database": "ok", "coordination": "ok", "artifacts": "ok"})
     fleet.valkey.stop()
-    until(lambda: '"reason":"coordination_unavailable"' in server.out, 30, "the alarm")
+    until(lambda: '"reason":"coordination_unavailable"' in server.out, "the alarm")
     status, told = fleet.ready(server)
     assert (status, told["database"]) == (503, "ok")
     making = fleet.asks("--media", "audio")
     fleet.valkey.start()
-    until(lambda: "answers again" in server.out, 30, "the other alarm")
-    until(lambda: fleet.ready(server)[0] == 200, 30, "being ready")
-    assert making.wait(60) == 0, making.err
+    until(lambda: "answers again" in server.out, "the other alarm")
+    until(lambda: fleet.ready(server)[0] == 200, "being ready")
+    assert making.wait() == 0, making.err
     assert not server.ended()
 
 
@@ -124,7 +124,7 @@ def test_who_asks_where_nobody_works_is_told_so_and_goes_on_when_somebody_does(f
     making = fleet.asks("--media", "audio")
     making.until_said('"reason":"nobody_serves"')
     fleet.serve("--jobs", "1")
-    assert making.wait(90) == 0, making.err
+    assert making.wait() == 0, making.err
 
 
 def test_a_machine_that_sees_another_folder_is_told_and_takes_no_work_from_the_others(fleet: Fleet) -> None:
@@ -133,7 +133,7 @@ def test_a_machine_that_sees_another_folder_is_told_and_takes_no_work_from_the_o
     fleet.serve("--jobs", "1")
     astray = fleet.serve("--jobs", "4", "--listen", "127.0.0.1:0", ANIMASTOR_ARTIFACTS=str(other))
     making = fleet.asks("--media", "audio")
-    assert making.wait(90) == 0, making.err
+    assert making.wait() == 0, making.err
     assert "is not the one that this database knows" in astray.out
     status, told = fleet.ready(astray)
     assert status == 503
