@@ -62,6 +62,6 @@ def test_of_unequal_stretches_the_alike_are_paired_in_order() -> None:
 def test_a_long_novel_compares_quickly() -> None:
     old = [f"sentence {n % 9000}" for n in range(10_000)]
     new = [s if n % 100 else f"changed {n}" for n, s in enumerate(old)]
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(lcs.common(old, new)) == 9_900
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3

@@ -10,22 +10,23 @@ from pathlib import Path
 import psutil
 
 HERE = Path(__file__).parent  # where children find `child_backends`
+PATIENT_S = 100.0  # a machine that does much else needs its time to start a process
 
 
 def ignore(_: float) -> None:
     """Nobody looks at the progress."""
 
 
-async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+async def until(condition: Callable[[], bool]) -> None:
     """Wait for something that other processes do."""
-    async with asyncio.timeout(seconds):
+    async with asyncio.timeout(PATIENT_S):
         while not condition():  # noqa: ASYNC110 - another process has no event of ours
             await asyncio.sleep(0.005)
 
 
-def watch_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+def watch_until(condition: Callable[[], bool]) -> None:
     """The same for a test without an event loop."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENT_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)
