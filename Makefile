@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install film novel test simulate mutants chaos lint bench lock clean
+.PHONY: help install film novel test coverage simulate mutants chaos lint bench lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -27,12 +27,16 @@ BOOKS ?= ../shared/books
 novel: $(READY) ## a whole novel as an audiobook, timed (BOOKS=folder with love-among-the-chickens.epub)
 	@$(BIN)/python bench/novel.py --books $(BOOKS)
 
+TWO := -n 2 --dist worksteal  # a process each for two cores
 test: $(READY) ## every check and the whole test suite
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+	@$(BIN)/pytest $(TWO)
+
+coverage: $(READY) ## which lines of the program the test suite runs (measuring makes the tests half as fast)
+	@$(BIN)/pytest $(TWO) --cov --cov-report=term:skip-covered
 
 SEEDS ?= 1000
 SEED ?=

@@ -1,11 +1,21 @@
-"""How hypothesis runs in every test: unhurried, and with what is needed to repeat a failure.
+"""How hypothesis runs in every test: unhurried, and with what is needed to repeat a failure; what takes long, first.
 
 Modules that tests of several layers share (`virtual_clock`) lie beside this file, which is on the import path.
 """
 
 from __future__ import annotations
 
+import os
+
+import pytest
 from hypothesis import settings
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would each compile the whole program
 
 settings.register_profile("animastor", deadline=None, print_blob=True)
 settings.load_profile("animastor")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first, so that at the end no process works alone on something long."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
