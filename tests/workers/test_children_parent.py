@@ -59,7 +59,7 @@ def test_children_and_their_ffmpeg_end_with_the_parent(parent: subprocess.Popen[
     assert len(below) == 3
     os.kill(parent.pid, number)
     parent.wait()
-    watch_until(lambda: all(is_gone(child.pid) for child in below), seconds=3.0)
+    watch_until(lambda: all(is_gone(child.pid) for child in below))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="PDEATHSIG is Linux's")
@@ -70,7 +70,7 @@ def test_children_that_are_stopped_end_with_the_parent_too(parent: subprocess.Po
         os.kill(pid, signal.SIGSTOP)
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
-    watch_until(lambda: all(is_gone(pid) for pid in pids), seconds=3.0)
+    watch_until(lambda: all(is_gone(pid) for pid in pids))
 
 
 def test_child_whose_parent_died_before_it_could_ask_ends_by_itself(tmp_path: Path) -> None:
