@@ -162,7 +162,8 @@ async def driving(
         room = Room()
         jobs = WatchedRunner(children, settings.home / WORK, room)
         artifacts = WatchedStore(opened.artifacts, room)
-        coordination = await coordination_of(settings, registry, clock, stack)
+        installation = await opened.storage.installation()
+        coordination = await coordination_of(settings, registry, clock, stack, installation)
         engine = compose_engine(
             storage=opened.storage,
             coordination=coordination,

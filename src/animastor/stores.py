@@ -70,6 +70,16 @@ def _postgres(settings: Settings) -> Database:
     return PostgresDatabase(settings.database_url.get_secret_value())
 
 
+async def installation_of(settings: Settings) -> int | None:
+    """The number of a shared database; None for an empty one. Raises `StorageUnavailableError`."""
+    database = _postgres(settings)
+    try:
+        held = await database.read(versions.numbers)
+        return None if held is None else held.get("installation", 0)
+    finally:
+        await database.close()
+
+
 @asynccontextmanager
 async def restoring(settings: Settings, clock: Clock) -> AsyncIterator[Database]:
     """The database that a backup is loaded into; that of a home comes into its place when all of it is there.
@@ -105,8 +115,13 @@ def _remove_database(path: Path) -> None:
         path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
 
-async def coordination_of(settings: Settings, registry: Registry, clock: Clock, stack: AsyncExitStack) -> Coordination:
-    """The coordination store; `stack` closes it. Raises `PackageMissingError`."""
+async def coordination_of(
+    settings: Settings, registry: Registry, clock: Clock, stack: AsyncExitStack, installation: int = 0
+) -> Coordination:
+    """The coordination store of an installation, by its database's number; `stack` closes it.
+
+    Installations that share a server have keys of their own. Raises `PackageMissingError`.
+    """
     limits = coordination_limits(registry, settings)
     if not settings.distributed:
         return MemoryCoordination(clock, limits)
@@ -114,9 +129,10 @@ async def coordination_of(settings: Settings, registry: Registry, clock: Clock, 
         import redis  # noqa: F401
     except ImportError as error:
         raise PackageMissingError("a coordination store needs the package redis: install animastor[redis]") from error
-    from animastor.coordination.redis import RedisCoordination
+    from animastor.coordination.redis import RedisCoordination, root_of
 
-    made = RedisCoordination.connect(settings.coordination_url.get_secret_value(), clock, limits)
+    url = settings.coordination_url.get_secret_value()
+    made = RedisCoordination.connect(url, clock, limits, root=root_of(installation))
     stack.push_async_callback(made.close)
     return made
 

@@ -11,6 +11,7 @@ from redis import Redis
 
 from animastor.storage.folder import FolderStore
 from fleet import Fleet
+from postgres_server import PostgresServer
 
 TALE = Path(__file__).parents[2] / "examples" / "tale"
 FAST = {  # how quickly what fell silent is noticed, here
@@ -150,3 +151,19 @@ def test_doctor_tells_of_a_coordination_server_that_may_remove_what_is_no_cache(
     told = fleet.run("doctor").out
     assert "coordination: Valkey" in told
     assert '"reason":"coordination_evicts"' in told
+
+
+def test_two_installations_on_one_coordination_server_do_not_know_of_each_other(
+    fleet: Fleet, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with Fleet(postgres.database("beside"), fleet.valkey, tmp_path / "beside") as beside:
+        beside.folder.mkdir()
+        for one in (fleet, beside):
+            one.serve("--jobs", "1")
+        making = [one.asks("--media", "audio") for one in (fleet, beside)]
+        for each in making:
+            assert each.wait(120) == 0, each.err
+        for one in (fleet, beside):
+            _nothing_was_made_twice(one)
+            assert one.rows("SELECT count(*) FROM dispatch WHERE outcome <> 'success'") == [(0,)]
+            assert one.rows("SELECT count(*) FROM journal WHERE type = 'PART_REFUSED'") == [(0,)]

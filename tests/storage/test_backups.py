@@ -22,7 +22,7 @@ from animastor.engine.replaying import replay
 from animastor.engine.states import PartState, State
 from animastor.hub.tickets import Tickets
 from animastor.protocol import AssetId, DispatchId, HubRefusedError, JobId, Ticket
-from animastor.storage import versions
+from animastor.storage import numbers, versions
 from animastor.storage.backups import tables
 from animastor.storage.backups.archive import ArchiveSource, ArchiveTarget
 from animastor.storage.backups.carrying import carry_in, carry_out
@@ -387,6 +387,22 @@ async def test_bytes_that_rotted_in_the_backup_are_not_restored(database: Databa
     carried = await carry_out(backup.tables(), backup, restored.open(create=True), told)
     assert carried.absent == (names[1].partition(".")[0],)
     assert sorted(restored.contents()) == [names[0], names[2]]
+
+
+@pytest.mark.parametrize("database", ["in_place"], indirect=True)
+async def test_each_database_made_of_a_backup_is_an_installation_of_its_own(database: Database, tmp_path: Path) -> None:
+    await database.write(numbers.name_installation)
+    manifest, _ = await dumped(database, tmp_path / "dump")
+    first, second = (SqliteDatabase(tmp_path / f"{number}.db", Time()) for number in range(2))
+    for made in (first, second, first):
+        before = (await made.read(versions.numbers) or {}).get("installation", 0)
+        await made.write(tables.load, manifest, tmp_path / "dump", replace=True)
+        after = (await made.read(versions.numbers) or {})["installation"]
+        assert before in (0, after), "it stays the same one when its data is replaced"
+    held = [(await each.read(versions.numbers) or {})["installation"] for each in (database, first, second)]
+    assert len({*held, 0}) == 4
+    for made in (first, second):
+        await made.close()
 
 
 @pytest.mark.parametrize("database", ["in_place"], indirect=True)

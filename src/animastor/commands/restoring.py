@@ -26,7 +26,14 @@ from animastor.storage.backups.carrying import Carried, carry_out
 from animastor.storage.backups.folder import FolderSource
 from animastor.storage.backups.manifest import BackupError, Manifest
 from animastor.storage.backups.places import BackupSource
-from animastor.stores import DATABASE, PackageMissingError, artifact_store, coordination_of, restoring
+from animastor.stores import (
+    DATABASE,
+    PackageMissingError,
+    artifact_store,
+    coordination_of,
+    installation_of,
+    restoring,
+)
 
 
 async def restore(settings: Settings, source: Path, display: Display, *, replace: bool) -> int:
@@ -104,10 +111,11 @@ def _require_free(settings: Settings, *, replace: bool) -> None:
 
 async def _require_unused(settings: Settings) -> None:
     """Raises `CommandError` while the coordination store belongs to processes of the old life."""
-    if not settings.distributed:
+    installation = await installation_of(settings) if settings.distributed else None
+    if installation is None:
         return
     async with AsyncExitStack() as stack:
-        coordination = await coordination_of(settings, installed(), SystemClock(), stack)
+        coordination = await coordination_of(settings, installed(), SystemClock(), stack, installation)
         if await coordination.era() is not None:
             message = (
                 "The coordination store knows what was there before: stop every `animastor serve` and empty it "

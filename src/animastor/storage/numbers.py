@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from sqlalchemy import Connection
 
 from animastor.storage.rows import Statement, fetch, now, run, scalar
@@ -30,6 +32,13 @@ _KEEP_STORE = Statement(
 _FORGET_STORE = Statement(
     "forget_artifact_store", "The artifacts are in another store from now on.",
     "DELETE FROM meta WHERE name = 'artifact_store'",
+)  # fmt: skip
+_NAME = Statement(
+    "name_installation", "A number by which the coordination store tells installations apart; one that is there stays.",
+    "INSERT INTO meta (name, value) VALUES ('installation', :number) ON CONFLICT (name) DO NOTHING",
+)  # fmt: skip
+_UNNAME = Statement(
+    "unname_installation", "That of the data that was loaded.", "DELETE FROM meta WHERE name = 'installation'"
 )  # fmt: skip
 _BOOKS = Statement("books_ever", "The last number of a book.", "SELECT m.value FROM meta m WHERE m.name = 'book'")
 KEYS_KEPT_S = 9 * 86_400 + 3_600  # tickets are verified for 9 days (CONTRACT 12); an hour for clocks that differ
@@ -63,6 +72,22 @@ def add_ticket_key(connection: Connection, key_id: str, secret: bytes) -> None:
     """Keep a key; those that are too old to verify are removed."""
     run(connection, _DROP_KEYS).close()
     run(connection, _ADD_KEY, id=key_id, secret=secret.hex()).close()
+
+
+def name_installation(connection: Connection) -> None:
+    """Give a new database its number, in the transaction that makes it.
+
+    A database that was made without one goes without, as the programs that work on it side by side must agree.
+    """
+    run(connection, _NAME, number=secrets.randbits(62) + 1).close()
+
+
+def rename_installation(connection: Connection, held: int) -> None:
+    """The number is that of the database, not of the data in it: what was loaded gets the one that was held, or a new
+    one, so that two databases made of one backup are two.
+    """
+    run(connection, _UNNAME).close()
+    run(connection, _NAME, number=held or secrets.randbits(62) + 1).close()
 
 
 def artifact_store(connection: Connection) -> int:

@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 from animastor.books.model import Book
 from animastor.engine import ports
 from animastor.engine.details import MediaCount, SceneDetail
@@ -479,6 +481,10 @@ class SqlStorage(ports.Storage):
         mended = await self._db.write(drift.mend, self._registry, drifted) if drifted else 0
         return mended, until
 
+    async def installation(self) -> int:
+        """The number by which the coordination store knows this database; 0 when it was made without one."""
+        return (await self._db.read(versions.numbers) or {}).get("installation", 0)
+
     async def artifact_store(self) -> int:
         """The number of the artifact store; 0 while it is not known."""
         return await self._db.read(numbers.artifact_store)
@@ -542,9 +548,14 @@ async def open_storage(
     if not await database.read(versions.check):
         if not create:
             raise LookupError("there is nothing here yet")
-        await database.write(versions.migrate)
+        await database.write(_make)
         await database.write(versions.raise_planner)  # nothing is planned yet
     return SqlStorage(database, registry, kept_s=kept_s)
+
+
+def _make(connection: Connection) -> None:
+    versions.migrate(connection)
+    numbers.name_installation(connection)
 
 
 async def open_shared(

@@ -4,8 +4,8 @@
 `redis`; nothing else in the program does.
 """
 
-from animastor.coordination.redis.coordination import RedisCoordination
+from animastor.coordination.redis.coordination import RedisCoordination, root_of
 from animastor.coordination.redis.link import Link, RedisLink
 from animastor.coordination.redis.scripts import Script, load_scripts
 
-__all__ = ["Link", "RedisCoordination", "RedisLink", "Script", "load_scripts"]
+__all__ = ["Link", "RedisCoordination", "RedisLink", "Script", "load_scripts", "root_of"]

@@ -42,6 +42,11 @@ TICK = 5.0  # seconds after which a waiting claim looks again though no bell ran
 PAGE = 2_000  # jobs read in one step
 
 
+def root_of(installation: int) -> str:
+    """The root of an installation's keys, by the number of its database; 0: of one that has none."""
+    return f"{{animastor:{installation:016x}}}" if installation else ROOT
+
+
 class RedisCoordination:
     """Leases, quotas, breakers, budgets and the queue, shared by all processes that use the same server and root.
 

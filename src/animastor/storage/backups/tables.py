@@ -43,6 +43,7 @@ def load(connection: Connection, manifest: Manifest, folder: Path, *, replace: b
     `store`: the number of the artifact store that the artifacts were put into. Raises `BackupError` when there is data
     already, or a file is not what it was.
     """
+    installation = (versions.numbers(connection) or {}).get("installation", 0)
     _require_room(connection, manifest, replace=replace)
     for each in manifest.tables:
         _load_table(connection, each, folder)
@@ -50,6 +51,7 @@ def load(connection: Connection, manifest: Manifest, folder: Path, *, replace: b
         _go_on_counting(connection, [each.name for each in manifest.tables])
     numbers.raise_era(connection)
     numbers.move_to_artifact_store(connection, store)
+    numbers.rename_installation(connection, installation)
     if manifest.schema < versions.SCHEMA:
         versions.migrate(connection)
 
