@@ -18,7 +18,7 @@ from animastor.engine.errors import EngineStoppedError
 from animastor.engine.ports import Held, Renewal, RollBack, Selection
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState, State
-from animastor.protocol import MERGE, Answer, AssetId, Pair, Worker
+from animastor.protocol import MERGE, Answer, AssetId, Claim, Pair, Worker
 
 ONE = plain_book("tale", scenes=1, units=2)
 WINDOW_S = 40.0
@@ -155,6 +155,41 @@ def test_engine_that_is_slow_to_enter_a_merge_enters_none_that_is_there() -> Non
             await twin.stop()
         assert set((hand.taken + other.taken).values()) == {1}
         assert await states(stage, "voice") == [State.READY]
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_jobs_that_a_slow_engine_enters_once_more_are_not_begun_again() -> None:
+    """It has begun a dispatch and stands still; another replica misses its jobs, enters them, and one is made."""
+
+    async def play(stage: Stage) -> None:
+        key = await stage.save(ONE)
+        async with stage.playing(workers=0) as engine:
+            twin = await _twin(stage)
+            hand = Hand(stage, engine)
+            await hand.register()
+            held: list[Claim] = []
+
+            async def overtake() -> None:
+                (active,) = await stage.storage.active(AssetId(0), 10)
+                assert active.dispatch_id.startswith("twin"), "the one that gives out the jobs knows what it took in"
+                for _ in range(2):
+                    await engine.keeper.look()
+                one, two = await hand.take("chunk")
+                await hand.done(one)
+                held.append(two)
+
+            once_before(stage.coordination, "enqueue", overtake, of_kind("chunk"))
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(5.0)
+            assert await hand.take() == [], "one is made, and the other is being made"
+            await hand.done(*held)
+            await hand.finish_all()
+            done = await stage.until_ended(opened.request.request_id, 60.0)
+            await twin.stop()
+        assert done.request.state is RequestState.DONE
+        assert set(hand.taken.values()) == {1}
         await at_rest(stage)
 
     Stage().run(play)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from animastor.engine.ports import ArtifactStoreUnavailableError, Selection
+from animastor.engine.ports import ArtifactStoreUnavailableError, JobState, Selection, StorageUnavailableError
 from animastor.engine.reasons import Reason
 from animastor.protocol import Answer, Claim, FailureType, HubRefusedError, JobId, Running, Uploaded, Worker
 from virtual_clock import VirtualClock
@@ -55,6 +55,32 @@ def test_result_of_a_claim_reaches_the_engine_with_what_its_ticket_says(world: W
         assert (ticket.job_id, ticket.claim_no, ticket.worker) == (claim.job.job_id, claim.claim_no, "local/one")
         assert (ticket.input_hash, ticket.fence, ticket.asset) == (claim.job.input_hash, 1, claim.job.asset)
         assert await world.coordination.jobs(Selection()) == []
+
+    run(world, main())
+
+
+def test_job_that_is_made_by_now_is_dropped_instead_of_given_out(world: World) -> None:
+    async def main() -> None:
+        one, two = await world.enter(2)
+        await world.hub.register(WORKER)
+        world.keys.made.add((one.asset, one.input_hash))
+        assert [claim.job.job_id for claim in await world.hub.claim(WORKER, {"voice": 2}, NOW)] == [two.job_id]
+        assert [job.job_id for job in await world.coordination.jobs(Selection())] == [two.job_id]
+
+    run(world, main())
+
+
+def test_nothing_is_given_out_while_the_database_cannot_say_whether_it_is_made(world: World) -> None:
+    async def main() -> None:
+        await world.enter(1)
+        await world.hub.register(WORKER)
+        world.keys.away = True
+        with pytest.raises(StorageUnavailableError):
+            await world.hub.claim(WORKER, {"voice": 1}, NOW)
+        (job,) = await world.coordination.jobs(Selection())
+        assert job.state is JobState.QUEUED
+        world.keys.away = False
+        assert len(await world.hub.claim(WORKER, {"voice": 1}, NOW)) == 1
 
     run(world, main())
 

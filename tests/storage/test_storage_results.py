@@ -8,6 +8,7 @@ from animastor.books.model import Book
 from animastor.engine.ports import Begin, Ended, PartResult, RollBack
 from animastor.engine.reasons import Reason
 from animastor.engine.states import State
+from animastor.protocol import FailureType
 from animastor.storage.sql import SqlStorage
 
 
@@ -190,6 +191,20 @@ async def test_a_plan_made_from_what_no_longer_stands_is_not_stored(driver: Driv
     (stored,) = await storage.store_plans(plans)
     assert stored.reason is Reason.STALE_PLAN
     assert (await storage.part_orders([(plans[0].asset, plans[0].parts[0].hash)]))[0] is None
+
+
+async def test_a_part_is_missing_until_it_is_made_or_given_up_or_gone(driver: Driver, storage: SqlStorage) -> None:
+    left_out, kept = scene("t", unit("t0")), scene("s", *(unit(f"u{n}") for n in range(3)))
+    key = await driver.save(book(chapter("1", kept, left_out)))
+    await driver.request(key, media=("sound",))
+    whole, gone = await driver.start("sound")
+    made, lost, left = whole.missing
+    keys = [(whole.asset, one.hash) for one in whole.missing] + [(gone.asset, gone.missing[0].hash)]
+    assert await storage.missing_of(keys) == set(keys)
+    await storage.accept([driver.result(whole, made)])
+    await storage.count_failures([driver.failure(whole, lost, failure=FailureType.PERMANENT)])
+    await driver.save(book(chapter("1", kept)))
+    assert await storage.missing_of(keys) == {(whole.asset, left.hash)}
 
 
 async def test_a_removed_scene_ends_its_dispatch_and_its_late_result_is_unknown(

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from animastor.coordination.memory import MemoryCoordination
-from animastor.engine.ports import Active, Candidate, JobSource, Verdict
+from animastor.engine.ports import Active, Candidate, JobSource, StorageUnavailableError, Verdict
 from animastor.engine.reasons import Reason
 from animastor.hub.local import LocalHub
 from animastor.media.registry import Registry
@@ -56,6 +56,8 @@ class Keys:
         self.reads = 0
         self.woken: list[str] = []
         self.wanted: list[Job] = []
+        self.made: set[tuple[AssetId, str]] = set()
+        self.away = False
 
     async def ticket_keys(self) -> tuple[float, Mapping[str, tuple[bytes, float]]]:
         self.reads += 1
@@ -70,6 +72,11 @@ class Keys:
     async def clear_no_worker(self, profiles: Sequence[str]) -> int:
         self.woken += profiles
         return len(profiles)
+
+    async def missing_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+        if self.away:
+            raise StorageUnavailableError("it is away")
+        return frozenset(keys) - self.made
 
     async def active_of(self, assets: Sequence[AssetId]) -> Sequence[Active]:
         return [_active(job) for job in self.wanted if job.asset in assets]

@@ -52,21 +52,21 @@ class Sweeper:
         return len(lost)
 
     async def _settle_accepted(self) -> None:
-        """Settle silent claims whose results are in: whoever took them in has died since, or stands still.
+        """Settle silent claims whose results are in, say: whoever took them in has died since, or stands still.
 
         Queued again, such a job could be begun before anybody found that it is not wanted any more.
         """
         silent = await self._coordination.silent(self._batch)
         if not silent:
             return
-        orders = await self._storage.part_orders([(one.asset, one.input_hash) for one in silent])
-        made = [
+        missing = await self._storage.missing_of([(one.asset, one.input_hash) for one in silent])
+        over = [
             Verdict(one.job_id, one.claim_no, one.worker, called_backend=False, counted=False)
-            for one, order in zip(silent, orders, strict=True)
-            if order is not None and order.artifact is not None
+            for one in silent
+            if (one.asset, one.input_hash) not in missing
         ]
-        if made:
-            await self._coordination.settle(made)
+        if over:
+            await self._coordination.settle(over)
 
     async def _count(self, lost: Sequence[LostClaim]) -> None:
         failures = [_failure(one, self._rng.random()) for one in lost]

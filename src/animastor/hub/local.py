@@ -66,6 +66,10 @@ class Truth(KeyStore, Protocol):
         """Wake the assets that waited for a worker of these profiles."""
         ...
 
+    async def missing_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+        """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
+        ...
+
     async def active_of(self, assets: Sequence[AssetId]) -> Sequence[Active]:
         """Those of some assets that are being made, with what is missing of them."""
         ...
@@ -105,15 +109,27 @@ class LocalHub:
             self._coordination.wake()
 
     async def claim(self, worker: Worker, limit: Mapping[str, int], wait: timedelta) -> Sequence[Claim]:
-        """Claims with their tickets. Raises `ClockSkewError` when no ticket can be signed.
+        """Claims with their tickets, of what is still to be made.
 
-        Raises `ArtifactStoreUnavailableError` while this machine does not reach the store, as no result could be
-        delivered: the jobs are for those that do.
+        The queue may hold what was made since it was entered, or was entered again by a replica that stood still
+        meanwhile. So the database is asked about each job before it is given out. Raises `ClockSkewError` when no
+        ticket can be signed; `ArtifactStoreUnavailableError` while this machine does not reach the store, as no
+        result could be delivered; `StorageUnavailableError`: the jobs are for those that can.
         """
         await self._tickets.ready()
         await self._require_store()
         claims = await self._coordination.claim(worker, limit, wait)
-        return [self._signed(claim, worker.key) for claim in claims]
+        if not claims:
+            return []
+        try:
+            missing = await self._storage.missing_of([(claim.job.asset, claim.job.input_hash) for claim in claims])
+        except BaseException:
+            with suppress(CoordinationUnavailableError):  # then their silence tells
+                await self.hand_back(worker, claims)
+            raise
+        if over := [claim for claim in claims if (claim.job.asset, claim.job.input_hash) not in missing]:
+            await self._coordination.settle([_uncounted(claim, worker) for claim in over])
+        return [self._signed(claim, worker.key) for claim in claims if claim not in over]
 
     async def heartbeat(self, worker: Worker, running: Sequence[Running]) -> Sequence[Answer]:
         """Keep claims alive; those that a lost store has forgotten are made known first."""
@@ -158,19 +174,7 @@ class LocalHub:
 
     async def hand_back(self, worker: Worker, claims: Sequence[Claim]) -> None:
         """Queue claims again, at once and uncounted; those that were told to stop are dropped by their label."""
-        await self._coordination.settle(
-            [
-                Verdict(
-                    job_id=claim.job.job_id,
-                    claim_no=claim.claim_no,
-                    worker=worker.key,
-                    called_backend=False,
-                    counted=False,
-                    requeue_at=0.0,
-                )
-                for claim in claims
-            ]
-        )
+        await self._coordination.settle([_uncounted(claim, worker, requeue_at=0.0) for claim in claims])
         for claim in claims:
             self._forget(claim)
 
@@ -251,6 +255,18 @@ class LocalHub:
         if checksum not in self._suffixes:
             self._suffixes.update(await self._storage.artifact_suffix([checksum]))
         return self._suffixes.get(checksum)
+
+
+def _uncounted(claim: Claim, worker: Worker, requeue_at: float | None = None) -> Verdict:
+    """The end of a claim that counts for nothing; its job goes back to the queue when that is said."""
+    return Verdict(
+        job_id=claim.job.job_id,
+        claim_no=claim.claim_no,
+        worker=worker.key,
+        called_backend=False,
+        counted=False,
+        requeue_at=requeue_at,
+    )
 
 
 def _labelled(claim: Claim, active: Active | None) -> Claim:

@@ -66,6 +66,15 @@ _ORDERS = Statement(
     """,
     keys={"asset": int, "hash": str},
 )
+_MISSING_OF = Statement(
+    "missing_of",
+    "Which of these parts are still to be made.",
+    f"""
+    SELECT p.asset, p.hash FROM {{keys}} AS one JOIN part p ON p.asset = one.asset AND p.hash = one.hash
+    WHERE p.state = {PartState.MISSING:d}
+    """,
+    keys={"asset": int, "hash": str},
+)
 _WANTED = Statement(
     "wanted_parts",
     "The wanted parts of one asset, in order.",
@@ -210,6 +219,11 @@ def part_orders(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> 
     """The stored parts of these (asset, hash), wanted or not."""
     found = {(row.asset, row.hash): _order(row) for row in fetch(connection, _ORDERS, keys=sorted(set(keys)))}
     return [found.get(key) for key in keys]
+
+
+def missing_of(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+    """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
+    return frozenset((row.asset, row.hash) for row in fetch(connection, _MISSING_OF, keys=sorted(set(keys))))
 
 
 def wanted_parts(connection: Connection, asset: AssetId) -> list[PartOrder]:

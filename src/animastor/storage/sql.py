@@ -231,6 +231,10 @@ class SqlStorage(ports.Storage):
         """The stored parts of these (asset, hash)."""
         return await self._db.read(parts.part_orders, keys)
 
+    async def missing_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+        """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
+        return await self._db.glance(parts.missing_of, keys)
+
     async def wanted_parts(self, asset: AssetId) -> Sequence[ports.PartOrder]:
         """The wanted parts of an asset, in order, without its merge."""
         return await self._db.read(parts.wanted_parts, asset)
