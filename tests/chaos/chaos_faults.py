@@ -9,17 +9,20 @@ from random import Random
 from typing import Final
 
 from chaos_fleet import Fleet, Member, until
+from chaos_oracle import check_meanwhile
 
 STEP: Final = 25  # assets that have to become ready between two faults
 
 
 @dataclass(frozen=True)
 class Spans:
-    """How long what is away stays away, and how soon the fleet has to go on after a fault, in seconds."""
+    """How long what is away stays away, how long the longest jobs take, which is longer, and how soon the fleet has to
+    go on after a fault; in seconds."""
 
     valkey: float
     schedulers: float
     paused: float
+    long: float
     soon: float
 
 
@@ -32,7 +35,7 @@ class Chaos:
     spans: Spans
 
     def run(self, names: Sequence[str]) -> None:
-        """One after the other; before the next one, the fleet has to go on with its work."""
+        """One after the other; before the next one, the fleet has to go on with its work, and nothing to be wrong."""
         for name in names:
             began, before = time.time(), self.fleet.ready()
             FAULTS[name](self)
@@ -43,8 +46,10 @@ class Chaos:
                 f"work to go on after {name}",
                 self.fleet.state,
             )
+            went_on = time.time() - ended
+            found = check_meanwhile(self.fleet)
             print(
-                f"{name}: {ended - began:.1f} s, {before} to {ready} ready; went on {time.time() - ended:.1f} s later",
+                f"{name}: {ended - began:.1f} s, {before} to {ready} ready; went on {went_on:.1f} s later; {found}",
                 flush=True,
             )
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import psutil
 from toys import REGISTRY
 
 from animastor.books.model import Book
@@ -147,6 +146,11 @@ class Member:
         """Whether it has written this."""
         return self.log.exists() and text in self.log.read_text(errors="replace")
 
+    def logged(self, text: str) -> bool:
+        """Whether it has written this into the log of its home."""
+        log = self.home / "animastor.log"
+        return log.exists() and text in log.read_text(errors="replace")
+
     def until_serving(self) -> Member:
         """Wait until it serves."""
         until(lambda: self.said('"event":"serving"') or not self.alive, 60, f"{self.name} to serve")
@@ -197,6 +201,7 @@ class Fleet:
         self.backend_log = folder / "backends.log"
         self.road_log = folder / "road.log"
         self.emptying = folder / "empty-after-upload"
+        self.long_seen = folder / "long"
         self.deeds = Deeds()
         self.members: list[Member] = []
         self.loop = Loop()
@@ -212,6 +217,7 @@ class Fleet:
 
     def open(self) -> None:
         """Start the coordination store, and make the database."""
+        self.long_seen.mkdir()
         self.valkey.start()
         self._stack.callback(self.valkey.stop)
         self._storage = self.loop.run(self._opened())
@@ -252,6 +258,7 @@ class Fleet:
             "ANIMASTOR_DISK_LOW_BYTES": "0",
             "ANIMASTOR_DISK_LOW_FRACTION": "0",
             "CHAOS_ROAD_LOG": str(self.road_log),
+            "CHAOS_LONG_SEEN": str(self.long_seen),
             "CHAOS_EMPTY_AFTER_UPLOAD": str(self.emptying),
             **self.settings,
             **more,
@@ -317,6 +324,20 @@ class Fleet:
         finally:
             await connection.close()
 
+    def snapshot(self, *statements: str) -> list[list[Any]]:
+        """What statements find at one and the same moment."""
+        return self.loop.run(self._snapshot(statements))
+
+    async def _snapshot(self, statements: Sequence[str]) -> list[list[Any]]:
+        import asyncpg
+
+        connection = await asyncpg.connect(self.database_url.replace("+asyncpg", ""))
+        try:
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                return [list(await connection.fetch(statement)) for statement in statements]
+        finally:
+            await connection.close()
+
     def done(self, request: int) -> bool:
         """Whether a request has ended."""
         (row,) = self.rows("SELECT state FROM request WHERE id = $1", request)
@@ -379,10 +400,3 @@ def until(
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {timeout:g} s for {what}\n{state()}")
         time.sleep(every)
-
-
-def children_of(pid: int) -> list[int]:
-    """The process ids below one."""
-    with suppress(psutil.NoSuchProcess):
-        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
-    return []

@@ -1,7 +1,7 @@
 """What must hold after whatever was done to a fleet, by the database, the files and the backends' own log.
 
-Nothing here asks the engine. From the backends' log come the runs (claim, hash, start, end); from the road between
-workers and hub, which claims were given to whom and heard of when; from the test, whom it killed and paused.
+`check_meanwhile` looks at a fleet at work, `check` at one that has done all it was asked for. Neither asks the engine.
+What ran is judged by `chaos_runs`.
 """
 
 from __future__ import annotations
@@ -9,153 +9,63 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from chaos_fleet import Deeds, Fleet
+from chaos_fleet import Fleet
+from chaos_runs import ACCEPTED, check_none_given_after, check_runs, runs
 from toys import REGISTRY, content_of
 
+from animastor.engine.ports import AssetStanding, JournalRow
+from animastor.engine.reasons import JournalType
+from animastor.engine.replaying import replay
 from animastor.engine.states import State
-from animastor.protocol import MERGE
+from animastor.protocol import MERGE, AssetId
 
-ACCEPTED: Final = ("accepted", "late_accept")
 HELD: Final = ("busy", "slots", "permit", "job", "body", "ready", "delayed", "short", "seen", "begun", "progressed")
-CLOCK_S: Final = 1.0  # between what processes of one machine write down and what has happened
-
-
-@dataclass
-class Run:
-    """One run of a backend. `end` is None where it was never written down."""
-
-    hash: str
-    kind: str
-    claim: int
-    pid: int
-    start: float
-    end: float | None = None
-    member: int = 0  # the process that held the claim
-    heard: list[float] = field(default_factory=list)  # when the claim was given, and its heartbeats
-    stopped: float | None = None  # when it was told to stop, or handed back
-
-    @property
-    def given(self) -> float:
-        """When its claim was given; a child that has to be started first begins later."""
-        return min(self.heard, default=self.start)
-
-
-def runs(fleet: Fleet) -> list[Run]:
-    """Every run of a backend, in the order in which they began."""
-    found: dict[tuple[int, int, str], Run] = {}
-    for line in _lines(fleet.backend_log):
-        key = (line["pid"], line["claim"], line["hash"])
-        if line["event"] == "start":
-            found[key] = Run(line["hash"], line["kind"], line["claim"], line["pid"], line["time"])
-        elif key in found:
-            found[key].end = line["time"]
-    by_claim: dict[int, list[Run]] = defaultdict(list)
-    for run in found.values():
-        by_claim[run.claim].append(run)
-    for line in _lines(fleet.road_log):
-        for run in (run for claim in line["claims"] for run in by_claim[claim]):
-            if line["event"] == "claimed":
-                run.member = line["pid"]
-            if line["event"] in ("stop", "handed_back"):
-                run.stopped = line["time"] if run.stopped is None else run.stopped
-            else:
-                run.heard.append(line["time"])
-    return sorted(found.values(), key=lambda run: run.start)
+ASSETS: Final = (
+    "SELECT id, media, state, fence, dispatch_id, planned_seq, plan_seq, wanted_hash, artifact_hash FROM asset"
+)
+RUNNING: Final = "SELECT asset, id, fence FROM dispatch WHERE outcome IS NULL"
+JOURNAL: Final = "SELECT id, at, asset, type, state, reason, dispatch_id, observed, details FROM journal ORDER BY id"
+Row = Mapping[str, Any]
 
 
 def check(fleet: Fleet) -> dict[str, int]:
     """Everything; what was found, to be printed. Raises `AssertionError`."""
-    everything = runs(fleet)
-    check_runs(fleet, everything)
-    check_ready(fleet)
-    check_dispatches(fleet)
-    check_journal(fleet)
+    found = check_meanwhile(fleet)
+    check_bytes(fleet)
+    check_ended(fleet)
     check_nothing_is_left(fleet)
+    return found
+
+
+def check_meanwhile(fleet: Fleet) -> dict[str, int]:
+    """What holds at every moment; what was found. Raises `AssertionError`."""
+    assets, running, journal = fleet.snapshot(ASSETS, RUNNING, JOURNAL)
+    check_ready(assets)
+    check_running(assets, running)
+    accepted = check_journal(assets, journal)
+    everything = runs(fleet)
+    check_runs(fleet, accepted, everything)
     repeated = len(everything) - len({run.hash for run in everything})
-    return {"runs": len(everything), "repeated": repeated, "ready": fleet.ready()}
-
-
-# CONTRACT 17: 11, 12, 13, 15 -----------------------------------------------------------------------------------------
-
-
-def check_runs(fleet: Fleet, everything: Sequence[Run]) -> None:
-    """No part runs twice at once, or again, but after its claim was lost; and never after it was accepted."""
-    accepted = {
-        row["hash"]: row["at"]
-        for row in fleet.rows(
-            "SELECT (details::json ->> 'hash') AS hash, min(at) AS at FROM journal"
-            " WHERE type IN ('PART_ACCEPTED', 'MERGED') AND reason = ANY($1) GROUP BY 1",
-            list(ACCEPTED),
-        )
-    }
-    by_hash: dict[str, list[Run]] = defaultdict(list)
-    for run in everything:
-        by_hash[run.hash].append(run)
-    for hash_, of in by_hash.items():
-        of.sort(key=lambda run: run.given)
-        for later in of:
-            told = accepted.get(hash_)
-            assert told is None or later.given <= told + CLOCK_S, f"accepted at {told}, and run again: {_told(of)}"
-        for one, two in ((one, two) for at, one in enumerate(of) for two in of[at + 1 :]):
-            assert _lost(one, two.given, fleet), f"run again although nothing was lost: {_told(of)}"
-
-
-def _lost(run: Run, at: float, fleet: Fleet) -> bool:
-    """Whether the claim of a run was lost by then: its process died or ended, it was told to stop, or was silent."""
-    deeds = fleet.deeds
-    dead = min((when for pid, when in _over(deeds).items() if pid == run.member), default=None)
-    if dead is not None and dead <= at:
-        return True
-    if run.stopped is not None and run.stopped <= at + CLOCK_S:
-        return True
-    heard = [when for when in run.heard if when <= at]
-    return bool(heard) and at - max(heard) >= fleet.silent_s - CLOCK_S
-
-
-def _over(deeds: Deeds) -> Mapping[int, float]:
-    return {**deeds.ended, **deeds.killed}
-
-
-def _told(of: Sequence[Run]) -> str:
-    return "; ".join(
-        f"claim {run.claim:x} of {run.member} by {run.pid} from {run.start:.2f} to {run.end or 0:.2f}"
-        f" heard {[round(when, 2) for when in run.heard[-3:]]} stopped {run.stopped}"
-        for run in of
-    )
-
-
-# CONTRACT 17: 8 -------------------------------------------------------------------------------------------------------
-
-
-def check_cancelled(fleet: Fleet, book: int, at: float) -> dict[str, int]:
-    """Of a book whose cancelling was over at a time, nothing is claimed after that, and nothing is at work."""
-    hashes = {row["hash"] for row in fleet.rows(
-        "SELECT p.hash FROM part p JOIN asset a ON a.id = p.asset WHERE a.book_key = $1", book
-    )}  # fmt: skip
-    of = [run for run in runs(fleet) if run.hash in hashes]
-    late = [run for run in of if run.given > at + CLOCK_S]
-    assert not late, f"claimed after cancel had returned at {at}: {_told(late)}"
-    left = fleet.rows("SELECT id FROM asset WHERE book_key = $1 AND state IN (1, 2)", book)
-    assert not left, f"{len(left)} assets of a cancelled book wait or are at work"
-    return {"cancelled after runs": len(of)}
+    return {"runs": len(everything), "repeated": repeated, "ready": sum(row["state"] == State.READY for row in assets)}
 
 
 # CONTRACT 17: 2 -------------------------------------------------------------------------------------------------------
 
 
-def check_ready(fleet: Fleet) -> None:
-    """What is READY is what is wanted, and its bytes are those that were ordered, to the last one."""
-    wrong = fleet.rows(
-        "SELECT id, media, state, planned_seq, plan_seq, wanted_hash, artifact_hash FROM asset WHERE state = 4"
-        " AND planned_seq >= plan_seq AND (wanted_hash <> artifact_hash OR wanted_hash = '')"
-    )
-    assert not wrong, wrong
+def check_ready(assets: Sequence[Row]) -> None:
+    """What is READY is what is wanted, or waits for a look at an edit."""
+    for row in assets:
+        if row["state"] == State.READY and row["planned_seq"] >= row["plan_seq"]:
+            assert row["wanted_hash"] == row["artifact_hash"] != "", dict(row)
+
+
+def check_bytes(fleet: Fleet) -> None:
+    """The bytes of what is READY are those that were ordered, to the last one."""
     parts = fleet.rows(
         "SELECT p.asset, p.kind, p.hash, p.state, p.artifact, p.params, p.inputs, p.ordinal"
         " FROM part p JOIN asset a ON a.id = p.asset WHERE p.wanted = 1 AND a.state = 4 ORDER BY p.asset, p.ordinal"
@@ -187,7 +97,18 @@ def _contents(folder: Path) -> dict[str, bytes]:
 # CONTRACT 17: 3, 5 ----------------------------------------------------------------------------------------------------
 
 
-def check_dispatches(fleet: Fleet) -> None:
+def check_running(assets: Sequence[Row], running: Sequence[Row]) -> None:
+    """What is GENERATING has one dispatch without an outcome, the one that its row names; nothing else has any."""
+    of: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for row in running:
+        of[row["asset"]].append((row["id"], row["fence"]))
+    for row in assets:
+        named = [(row["dispatch_id"], row["fence"])] if row["state"] == State.GENERATING else []
+        assert of.pop(row["id"], []) == named, dict(row)
+    assert not of, f"dispatches without an outcome, and without an asset: {dict(of)}"
+
+
+def check_ended(fleet: Fleet) -> None:
     """Each dispatch has one outcome and is released; fences have no gap; one dispatch at most made each asset."""
     rows = fleet.rows(
         "SELECT a.id, a.state, a.fence, a.made_by, count(d.id) AS begun, count(DISTINCT d.id) AS ids,"
@@ -201,32 +122,59 @@ def check_dispatches(fleet: Fleet) -> None:
         assert row["made"] <= 1, dict(row)
         if row["state"] == State.READY:
             assert row["made_by"] == (row["by"] or ""), dict(row)  # restored when all came in after its dispatch
-        assert row["state"] != State.GENERATING, dict(row)
+        assert row["state"] not in (State.PENDING, State.GENERATING), dict(row)
 
 
-# CONTRACT 17: 6 -------------------------------------------------------------------------------------------------------
+# CONTRACT 16; 17: 6 ---------------------------------------------------------------------------------------------------
 
 
-def check_journal(fleet: Fleet) -> None:
-    """A part is accepted once, a dispatch begun once; the last state that the journal tells is that of the table."""
-    accepted: Counter[tuple[int, str]] = Counter()
-    begun: Counter[str] = Counter()
-    states: dict[int, int] = {}
-    after = 0
-    while page := fleet.loop.run(fleet.storage.journal(after=after, limit=5000)):
-        after = page[-1].row_id
-        for row in page:
-            if row.type in ("PART_ACCEPTED", "MERGED") and row.reason in ACCEPTED:
-                accepted[row.asset or 0, row.details["hash"]] += 1
-            if row.type == "DISPATCHED":
-                begun[row.dispatch_id or ""] += 1
-            if row.asset is not None and row.state is not None and not row.observed:
-                states[row.asset] = row.state
+def check_journal(assets: Sequence[Row], journal: Sequence[Row]) -> dict[str, float]:
+    """Replayed, it gives the tables of the same moment; a part was accepted once, a dispatch begun once.
+
+    Gives hash → when the first result of it was accepted.
+    """
+    rows = list(map(_journal_row, journal))
+    replayed = replay(rows)
+    differences = replayed.differences(
+        AssetStanding(AssetId(row["id"]), State(row["state"]), row["dispatch_id"]) for row in assets
+    )
+    wrong = [*replayed.faults, *differences]
+    assert not wrong, wrong[:5]
+    taken = [row for row in rows if row.type in ("PART_ACCEPTED", "MERGED") and row.reason in ACCEPTED]
+    accepted = Counter((row.asset, row.details["hash"]) for row in taken)
+    begun = Counter(row.dispatch_id for row in rows if row.type == "DISPATCHED")
     assert max(accepted.values(), default=1) == 1, [key for key, count in accepted.items() if count > 1]
     assert max(begun.values(), default=1) == 1, [key for key, count in begun.items() if count > 1]
-    table = {row["id"]: row["state"] for row in fleet.rows("SELECT id, state FROM asset WHERE state <> 0")}
-    different = {asset: (states.get(asset), state) for asset, state in table.items() if states.get(asset) != state}
-    assert not different, f"the journal tells other states (journal, table): {dict(list(different.items())[:5])}"
+    return {row.details["hash"]: row.at for row in sorted(taken, key=lambda row: row.at, reverse=True)}
+
+
+def _journal_row(row: Row) -> JournalRow:
+    return JournalRow(
+        at=row["at"],
+        asset=row["asset"],
+        type=JournalType(row["type"]),
+        state=None if row["state"] is None else State(row["state"]),
+        reason=row["reason"],
+        dispatch_id=row["dispatch_id"],
+        observed=bool(row["observed"]),
+        details=json.loads(row["details"] or "{}"),
+        row_id=row["id"],
+    )
+
+
+# CONTRACT 17: 8 -------------------------------------------------------------------------------------------------------
+
+
+def check_cancelled(fleet: Fleet, book: int, at: float) -> dict[str, int]:
+    """Of a book whose cancelling was over at a time, nothing is claimed after that, and nothing is at work."""
+    hashes = {row["hash"] for row in fleet.rows(
+        "SELECT p.hash FROM part p JOIN asset a ON a.id = p.asset WHERE a.book_key = $1", book
+    )}  # fmt: skip
+    of = [run for run in runs(fleet) if run.hash in hashes]
+    check_none_given_after(fleet, of, at)
+    left = fleet.rows("SELECT id FROM asset WHERE book_key = $1 AND state IN (1, 2)", book)
+    assert not left, f"{len(left)} assets of a cancelled book wait or are at work"
+    return {"cancelled after runs": len(of)}
 
 
 # CONTRACT 17: 3, 4 ----------------------------------------------------------------------------------------------------
@@ -241,11 +189,6 @@ def check_nothing_is_left(fleet: Fleet) -> None:
     kinds = {name.partition("}:")[2].partition("\0")[0]: name for name in names}
     left = [name for kind, name in kinds.items() if kind.partition(":")[0] in HELD]
     assert not left, left
-
-
-def _lines(log: Path) -> Iterator[Mapping[str, Any]]:
-    if log.exists():
-        yield from map(json.loads, log.read_text().splitlines())
 
 
 assert REGISTRY.names, "the toys are here"

@@ -35,6 +35,7 @@ OFFSET_S = float(os.environ.get("CHAOS_CLOCK_OFFSET_S", "0"))
 TWICE = float(os.environ.get("CHAOS_TWICE", "0"))  # the share of results that are delivered twice
 LATE = float(os.environ.get("CHAOS_LATE", "0"))  # … and of those that are delivered late
 LATE_S = float(os.environ.get("CHAOS_LATE_S", "3"))
+STALL_S = 0.5  # a process that is kept waiting for longer writes things down late, and says so
 EMPTYING = os.environ.get("CHAOS_EMPTY_AFTER_UPLOAD", "")  # while this file is there: the next to upload removes it
 
 
@@ -63,6 +64,12 @@ class Road(LocalHub):
         super().__init__(*arguments, **named)
         self._draw = random.Random(int(os.environ.get("CHAOS_SEED", "0")) ^ os.getpid())
         self._late: set[asyncio.Task[Any]] = set()
+        self._watch: asyncio.Task[None] | None = None
+
+    async def register(self, worker: Worker) -> None:
+        if self._watch is None:
+            self._watch = asyncio.create_task(_notice_stalls())
+        await super().register(worker)
 
     async def claim(self, worker: Worker, limit: Mapping[str, int], wait: timedelta) -> Sequence[Claim]:
         claims = await super().claim(worker, limit, wait)
@@ -71,8 +78,9 @@ class Road(LocalHub):
         return claims
 
     async def heartbeat(self, worker: Worker, running: Sequence[Running]) -> Sequence[Answer]:
+        began = time.time()
         answers = await super().heartbeat(worker, running)
-        _log("beat", [line.claim_no for line in running])
+        _log("beat", [line.claim_no for line in running], began)  # heard of since then, however late the answer is
         told = [line.claim_no for line, answer in zip(running, answers, strict=True) if answer is Answer.STOP]
         if told:
             _log("stop", told)
@@ -92,10 +100,12 @@ class Road(LocalHub):
 
     async def finish(self, claim: Claim, uploaded: Uploaded) -> str:
         if self._draw.random() < TWICE:
+            _log("doubled", [claim.claim_no])
             again = asyncio.create_task(self._again(claim, uploaded))
             self._late.add(again)
             again.add_done_callback(self._late.discard)
         if self._draw.random() < LATE:
+            _log("delayed", [claim.claim_no])
             await asyncio.sleep(LATE_S * self._draw.random())
         return await super().finish(claim, uploaded)
 
@@ -114,8 +124,24 @@ class Road(LocalHub):
         await client.aclose()
 
 
-def _log(event: str, claims: Sequence[int] = ()) -> None:
-    line = {"event": event, "claims": list(claims), "time": time.time(), "pid": os.getpid()}
+async def _notice_stalls() -> None:
+    """Write down when this process stood still: killed by nobody, only short of a processor, or paused."""
+    while True:
+        began = time.time()
+        await asyncio.sleep(STALL_S / 5)
+        if time.time() - began > STALL_S:
+            _log("stalled", since=began)
+
+
+def _log(event: str, claims: Sequence[int] = (), at: float | None = None, since: float | None = None) -> None:
+    now = time.time()
+    line = {
+        "event": event,
+        "claims": list(claims),
+        "time": now if at is None else at,
+        "pid": os.getpid(),
+        "since": since,
+    }
     log = os.open(os.environ["CHAOS_ROAD_LOG"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         os.write(log, json.dumps(line).encode() + b"\n")

@@ -10,7 +10,7 @@ from statistics import median
 
 import pytest
 from chaos_fleet import FAST, Fleet, Member, until
-from chaos_oracle import Run, runs
+from chaos_runs import Run, runs
 from toys import plain_book
 
 FOREVER_S = "1000"
