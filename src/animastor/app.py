@@ -77,14 +77,14 @@ class Driving:
 
 
 @asynccontextmanager
-async def reading(settings: Settings, *, writable: bool) -> AsyncIterator[Reading]:
+async def reading(settings: Settings, *, writable: bool, asks: bool = False) -> AsyncIterator[Reading]:
     """Open the stores. `writable` makes and migrates those of a home (only the holder of its lock may), and makes
-    shared ones.
+    shared ones. `asks`: for a process that only asks others, which does not say where artifacts are.
     """
     clock, registry = SystemClock(), installed()
     storage = await storage_of(settings, registry, clock, writable=writable)
     try:
-        artifacts = await own_artifacts(settings, storage, writable=writable)
+        artifacts = await own_artifacts(settings, storage, makes=writable and not asks)
         yield Reading(settings, storage, artifacts, registry, clock)
     finally:
         await storage.close()

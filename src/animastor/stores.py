@@ -175,13 +175,15 @@ def coordination_limits(registry: Registry, settings: Settings) -> Limits:
     )
 
 
-async def own_artifacts(settings: Settings, storage: SqlStorage, *, writable: bool) -> ArtifactStore:
-    """The artifact store of a database, and no other. Raises `PackageMissingError` and `StorageUnavailableError`."""
+async def own_artifacts(settings: Settings, storage: SqlStorage, *, makes: bool) -> ArtifactStore:
+    """The artifact store of a database, and no other. `makes`: a new database's is made, or taken as it is found.
+
+    Raises `PackageMissingError` and `StorageUnavailableError`."""
     # Where parts are known and kept elsewhere, a store that is not there was not mounted: an empty one hides that.
     shared = settings.distributed or bool(settings.artifacts)
     known = shared and bool(await storage.artifact_store() or await storage.artifacts_after("", 1))
-    store = artifact_store(settings, create=writable and not known)
-    return OwnStore(store, storage, keeps=writable, shared=shared)
+    store = artifact_store(settings, create=makes and not known)
+    return OwnStore(store, storage, keeps=makes, shared=shared)
 
 
 def artifact_store(settings: Settings, *, create: bool, copies: Path | None = None) -> NumberedStore:

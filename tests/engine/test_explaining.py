@@ -9,7 +9,8 @@ from toys import plain_book
 
 from animastor.engine.engine import Engine
 from animastor.engine.explaining import Explainer
-from animastor.engine.ports import Circuit
+from animastor.engine.ports import ArtifactStoreUnavailableError, Circuit
+from animastor.engine.reasons import Reason
 from animastor.protocol import BookKey, Claim, FailureType, Pair
 
 CHAPTER = "ch-1"
@@ -125,8 +126,15 @@ def test_what_rests_says_why_and_a_store_that_is_away_is_named() -> None:
             await stage.ask(engine, key, ["sketch"])
             await stage.clock.sleep(1.0)
             assert "the artifact store cannot be read" in await _told(stage, engine, key, "sketch")
+            stage.bytes.check = _is_anothers  # type: ignore[method-assign]
+            await stage.clock.sleep(10.0)
+            assert "the store is another's; nothing starts until then" in await _told(stage, engine, key, "sketch")
 
     Stage().run(play)
+
+
+async def _is_anothers() -> Reason | None:
+    raise ArtifactStoreUnavailableError("the store is another's")
 
 
 def test_without_a_holder_it_is_said_that_nobody_works() -> None:

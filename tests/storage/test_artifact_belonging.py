@@ -60,6 +60,17 @@ async def test_first_store_is_kept_and_found_again_by_every_process(
         assert await process.opens(shelf, create=False, keeps=keeps).path(checksum, ".png") is not None
 
 
+async def test_who_only_asks_does_not_say_which_store_it_is(process: Process, tmp_path: Path) -> None:
+    mine = FolderShelf(tmp_path / "laptop")
+    mine.open(create=True)
+    asking = process.opens(mine, create=False, keeps=False)
+    assert await asking.check() is None
+    assert await process.storage.artifact_store() == 0
+    await process.opens(FolderShelf(tmp_path / "rack")).put(made(tmp_path), ".png")
+    with pytest.raises(WrongStoreError):
+        await asking.check()
+
+
 async def test_machines_that_see_different_places_are_told_and_nothing_is_missing(
     process: Process, tmp_path: Path
 ) -> None:

@@ -51,11 +51,11 @@ async def looking(settings: Settings) -> AsyncIterator[Reading]:
 
 
 @asynccontextmanager
-async def opening(settings: Settings, *, writable: bool) -> AsyncIterator[Reading]:
-    """The stores, and their errors as sentences. Raises `CommandError`."""
+async def opening(settings: Settings, *, writable: bool, asks: bool = False) -> AsyncIterator[Reading]:
+    """The stores, as `app.reading` opens them, and their errors as sentences. Raises `CommandError`."""
     try:
         with home_errors(settings.home):
-            async with reading(settings, writable=writable) as opened:
+            async with reading(settings, writable=writable, asks=asks) as opened:
                 yield opened
     except LookupError as error:
         raise _nothing_there(settings) from error

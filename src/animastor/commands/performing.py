@@ -89,7 +89,7 @@ async def _ask_fleet(settings: Settings, message: Message, display: Display) -> 
     settings.home.mkdir(parents=True, exist_ok=True)
     logs.to_home(settings.home)
     async with (
-        opening(settings, writable=True) as opened,
+        opening(settings, writable=True, asks=True) as opened,
         driving(opened, lambda alarm: _alarm(display, alarm), Role.CLIENT) as drive,
     ):
         return await _do(drive, message, display)

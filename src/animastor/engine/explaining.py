@@ -95,6 +95,7 @@ class Explainer:
         return _Found(
             detail,
             gate=await self._gate.look(),
+            closed=self._gate.sentence,
             pairs={status.pair: status for status in await self._coordination.pairs(pairs)},
             jobs={job.job_id: job for job in jobs},
             worked_on=True,
@@ -176,7 +177,7 @@ class Explainer:
     def _kept(self, found: _Found, asset: AssetDetail) -> Iterator[str]:
         status = found.pairs[Pair(asset.media, asset.lane)]
         if found.gate is not None:
-            yield wording.closed(found.gate)
+            yield found.closed or wording.closed(found.gate)
         reason = kept_out(status, found.scene.now)
         if reason is not None:
             yield wording.pair_closed(reason, status, found.scene.now)
@@ -249,12 +250,14 @@ class _Found:
         scene: SceneDetail,
         *,
         gate: Reason | None = None,
+        closed: str = "",
         pairs: dict[Pair, PairStatus] | None = None,
         jobs: dict[str, JobStatus] | None = None,
         worked_on: bool = False,
     ) -> None:
         self.scene = scene
         self.gate = gate
+        self.closed = closed  # what the gate says, when that is more than its reason
         self.pairs = pairs or {}
         self.jobs = jobs or {}
         self.worked_on = worked_on

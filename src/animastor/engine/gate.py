@@ -54,6 +54,11 @@ class Gate:
         """Whether the database has the planner of this program, as far as is known."""
         return self._may_plan
 
+    @property
+    def sentence(self) -> str:
+        """What the store said of itself, and what that leads to; empty where the reason says it all."""
+        return f"{self.told}; nothing starts until then" if self.told else ""
+
     async def look(self) -> Reason | None:
         """Why nothing may start now, or None. The store is asked again when the last answer is too old."""
         if self._clock.now() - self._looked_at >= self._fresh_s:
@@ -88,7 +93,7 @@ class Gate:
 
     async def _changed(self, reason: Reason | None, before: Reason | None) -> None:
         if reason is not None:
-            self._report(Alarm(reason, f"{self.told}; nothing starts until then" if self.told else SENTENCES[reason]))
+            self._report(Alarm(reason, self.sentence or SENTENCES[reason]))
             await self._observer.recovered(reason, closed=True)
         elif before is not None:
             self._report(Alarm(before, "the cause is gone: work goes on"))
