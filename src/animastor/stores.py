@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 from animastor.config import Settings, without_password
 from animastor.coordination.limits import Limits
 from animastor.coordination.memory import MemoryCoordination
-from animastor.engine.ports import ArtifactStore, Coordination, CoordinationUnavailableError
+from animastor.engine.ports import (
+    ArtifactStore,
+    Coordination,
+    CoordinationUnavailableError,
+    StorageUnavailableError,
+)
 from animastor.media.registry import Registry
 from animastor.protocol import Clock
 from animastor.storage import versions
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 
 DATABASE = "animastor.db"
 REPLACED = f"{DATABASE}.replaced"
+RESTORING = f"{DATABASE}.restoring"
 ENDINGS = ("", "-wal", "-shm")  # the files of an SQLite database
 ARTIFACTS = "artifacts"
 COPIES = "copies"  # of artifacts that are in S3
@@ -47,6 +53,11 @@ async def storage_of(settings: Settings, registry: Registry, clock: Clock, *, wr
     """
     kept_s = settings.keep_unused_days * DAY_S
     if not settings.distributed:
+        if restore_interrupted(settings):
+            raise StorageUnavailableError(
+                f"a restore of {settings.home} was interrupted between the old database and the new one: run "
+                f"`animastor restore` again, or give {REPLACED} its name {DATABASE} back"
+            )
         return await open_home(settings.home / DATABASE, registry, clock, writable=writable, kept_s=kept_s)
     return await open_shared(_postgres(settings), registry, create=writable, kept_s=kept_s)
 
@@ -94,7 +105,7 @@ async def restoring(settings: Settings, clock: Clock) -> AsyncIterator[Database]
             await database.close()
         return
     path = settings.home / DATABASE
-    new = path.with_name(f"{DATABASE}.restoring")
+    new = path.with_name(RESTORING)
     _remove_database(new)
     database = SqliteDatabase(new, clock.now)
     try:
@@ -108,6 +119,12 @@ async def restoring(settings: Settings, clock: Clock) -> AsyncIterator[Database]
         if (old := path.with_name(f"{DATABASE}{ending}")).exists():
             old.replace(path.with_name(f"{REPLACED}{ending}"))
     new.replace(path)
+
+
+def restore_interrupted(settings: Settings) -> bool:
+    """Whether a home is without a database as a restore was killed when it had just put the old one aside."""
+    there = {name: (settings.home / name).exists() for name in (DATABASE, RESTORING, REPLACED)}
+    return there[RESTORING] and there[REPLACED] and not there[DATABASE]
 
 
 def _remove_database(path: Path) -> None:

@@ -16,7 +16,9 @@ from sqlalchemy import Connection, text
 from world import REGISTRY, Driver, Time, book, empty, large_book, with_text
 
 from animastor.books.model import Cover
-from animastor.engine.ports import JournalRow, RollBack, Scope
+from animastor.clock import SystemClock
+from animastor.config import Settings
+from animastor.engine.ports import JournalRow, RollBack, Scope, StorageUnavailableError
 from animastor.engine.reasons import JournalType
 from animastor.engine.replaying import replay
 from animastor.engine.states import PartState, State
@@ -31,6 +33,7 @@ from animastor.storage.backups.manifest import BackupError, Manifest
 from animastor.storage.backups.places import BackupSource, BackupTarget
 from animastor.storage.database import Database, InPlaceDatabase, SqliteDatabase
 from animastor.storage.sql import SqlStorage, open_storage
+from animastor.stores import RESTORING, restoring, storage_of
 
 
 @pytest.fixture
@@ -387,6 +390,36 @@ async def test_bytes_that_rotted_in_the_backup_are_not_restored(database: Databa
     carried = await carry_out(backup.tables(), backup, restored.open(create=True), told)
     assert carried.absent == (names[1].partition(".")[0],)
     assert sorted(restored.contents()) == [names[0], names[2]]
+
+
+@pytest.mark.parametrize("database", ["in_place"], indirect=True)
+@pytest.mark.parametrize("killed_at", ["aside", "placed"])
+async def test_a_restore_that_is_killed_while_it_replaces_a_home_is_not_taken_for_a_new_home(
+    killed_at: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    await (await storage_of(settings, REGISTRY, SystemClock(), writable=True)).close()
+    manifest, _ = await dumped(database, tmp_path / "dump")
+    replaced = Path.replace
+
+    def dying(self: Path, target: Path) -> Path:
+        if killed_at == "placed" or self.name != RESTORING:
+            replaced(self, target)
+        if self.name == RESTORING:
+            raise KeyboardInterrupt
+        return target
+
+    monkeypatch.setattr(Path, "replace", dying)
+    with pytest.raises(KeyboardInterrupt):
+        async with restoring(settings, SystemClock()) as made:
+            await made.write(tables.load, manifest, tmp_path / "dump", replace=True)
+    monkeypatch.undo()
+    for _ in range(2 if killed_at == "aside" else 0):
+        with pytest.raises(StorageUnavailableError, match=r"was interrupted .* run `animastor restore` again"):
+            await storage_of(settings, REGISTRY, SystemClock(), writable=True)
+    async with restoring(settings, SystemClock()) as made:
+        await made.write(tables.load, manifest, tmp_path / "dump", replace=True)
+    await (await storage_of(settings, REGISTRY, SystemClock(), writable=True)).close()
 
 
 @pytest.mark.parametrize("database", ["in_place"], indirect=True)

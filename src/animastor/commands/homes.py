@@ -16,7 +16,7 @@ from animastor.config import Settings
 from animastor.engine.home import HomeLock
 from animastor.engine.ports import StorageFullError, StorageUnavailableError
 from animastor.storage.versions import VersionError
-from animastor.stores import DATABASE, PackageMissingError
+from animastor.stores import DATABASE, PackageMissingError, restore_interrupted
 
 PROBE = 64 * 1024  # bytes that there is room for on a disk that is not full
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -80,8 +80,9 @@ def database_error(settings: Settings, error: Exception) -> CommandError:
 
 def require_home(settings: Settings) -> None:
     """Raises `CommandError` when there is no home, for commands that make none."""
-    if not settings.distributed and not (settings.home / DATABASE).exists():
-        raise _nothing_there(settings)
+    if settings.distributed or (settings.home / DATABASE).exists() or restore_interrupted(settings):
+        return
+    raise _nothing_there(settings)
 
 
 def _nothing_there(settings: Settings) -> CommandError:
