@@ -115,8 +115,8 @@ EDGES: tuple[Mutant, ...] = (
     fault(
         "jobs are given to a machine that cannot deliver their results",
         "hub/local.py",
-        "        await self._require_store()\n",
-        "",
+        "        await self._tickets.ready()\n        await self._require_store()\n",
+        "        await self._tickets.ready()\n",
         "hub/test_local_hub.py::test_nothing_is_claimed_where_the_artifact_store_is_away_and_others_get_it",
     ),
     fault(

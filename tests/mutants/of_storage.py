@@ -289,10 +289,26 @@ STORAGE: tuple[Mutant, ...] = (
     fault(
         "what is deleted keeps the mark of a collection that saw it in use",
         "storage/purging.py",
-        "SET unused_since = 0, collecting = 0 FROM",
-        "SET unused_since = 0 FROM",
+        "unused_since = 0, collecting = CASE WHEN artifact.collecting = 0 THEN 0 ELSE 2 END\n",
+        "unused_since = 0\n",
         "storage/test_storage_deletion.py::"
         "test_what_is_deleted_while_a_collection_looks_whether_it_is_used_is_collected_by_the_next",
+    ),
+    fault(
+        "what is deleted loses the mark of a collection that is deleting its bytes",
+        "storage/purging.py",
+        "unused_since = 0, collecting = CASE WHEN artifact.collecting = 0 THEN 0 ELSE 2 END\n",
+        "unused_since = 0, collecting = 0\n",
+        "storage/test_storage_deletion.py::"
+        "test_bytes_that_are_being_deleted_are_not_used_again_though_what_had_them_goes_meanwhile",
+    ),
+    fault(
+        "what is let go of loses the mark of a collection that is deleting its bytes",
+        "storage/reuse.py",
+        "SET unused_since = {now}, collecting = CASE WHEN artifact.collecting = 0 THEN 0 ELSE 2 END\n",
+        "SET unused_since = {now}, collecting = 0\n",
+        "storage/test_storage_deletion.py::"
+        "test_bytes_that_are_being_deleted_are_not_used_again_though_what_had_them_goes_meanwhile",
     ),
     fault(
         "the requests of a book that is deleted stay open",

@@ -11,6 +11,7 @@ from world import Driver, book, chapter, scene, unit
 
 from animastor.books.model import Book
 from animastor.engine.ports import Scope
+from animastor.engine.reasons import Reason
 from animastor.engine.replaying import replay
 from animastor.engine.states import State
 from animastor.protocol import BookKey
@@ -113,6 +114,9 @@ async def test_bytes_that_are_being_deleted_are_not_used_again_though_what_had_t
     await driver.request(await driver.save(other))
     works = await driver.start("sound")
     assert {source.kind for work in works for source in work.missing} == {"chunk"}, "bytes that are going are used"
+    made = driver.result(works[0], works[0].missing[0])
+    (again,) = await storage.accept([replace(made, uploaded=replace(made.uploaded, checksum=held[0]))])
+    assert again.reason is Reason.ARTIFACT_GONE, "nor are they when they are made once more"
     assert sorted(checksum for checksum, _ in await storage.collectable(100)) == sorted(held)
     await storage.collected(held)
     assert await storage.artifacts_after("", 100) == []
