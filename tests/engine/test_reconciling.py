@@ -174,6 +174,19 @@ def test_a_step_that_fails_is_reported_and_the_others_run(broken: str, monkeypat
     Stage().run(play)
 
 
+def test_a_refused_transition_is_counted_among_the_findings() -> None:
+    async def play(stage: Stage) -> None:
+        async with stage.playing() as engine:
+            await _made(stage, engine)
+            ready = [one.asset for one in await stage.storage.asset_standings() if one.state is State.READY]
+            await stage.storage.fail_assets(ready[:1], Reason.ORCHESTRATION, "what has been made cannot fail")
+            (found,) = await findings(stage.storage, worked_on=True)
+        assert (found.name, found.count) == ("refused", 1)
+        assert found.sentence == "1 refused transition is in the journal: please report this"
+
+    Stage().run(play)
+
+
 def test_a_sound_home_has_no_findings() -> None:
     async def play(stage: Stage) -> None:
         async with stage.playing() as engine:

@@ -81,6 +81,7 @@ async def findings(storage: Storage, *, worked_on: bool) -> Sequence[Finding]:
     """What the database says is still to be done. While somebody works on it, attempts in work are no finding."""
     standings = await storage.asset_standings()
     running = 0 if worked_on else sum(one.state is State.GENERATING for one in standings)
+    differing, refused = await _told(storage)
     counted = (
         ("interrupted", running, "{n} attempts were interrupted: they are rolled back, nothing is counted"),
         ("preparing", len(await storage.preparing()), "{n} requests are entered only in part: the rest follows"),
@@ -88,7 +89,8 @@ async def findings(storage: Storage, *, worked_on: bool) -> Sequence[Finding]:
         ("deletions", len(await storage.deletions()), "{n} deletions were interrupted: they go on"),
         ("unreleased", len(await storage.unreleased(PAGE)), "{n} ended attempts are still to be released"),
         ("wait_drift", await _drifted(storage), "{n} assets wait for nothing: they are planned again"),
-        ("journal", await _differing(storage), "{n} assets are not as the journal tells: please report this"),
+        ("journal", differing, "{n} assets are not as the journal tells: please report this"),
+        ("refused", refused, "{n} refused transitions are in the journal: please report this"),
     )
     return [Finding(name, count, _singular(told, count)) for name, count, told in counted if count]
 
@@ -101,7 +103,7 @@ def _singular(told: str, count: int) -> str:
         ("attempts were", "attempt was"), ("they are rolled", "it is rolled"), ("requests are", "request is"),
         ("cancels were", "cancel was"), ("they go on", "it goes on"), ("deletions were", "deletion was"),
         ("attempts are", "attempt is"), ("assets wait", "asset waits"), ("they are planned", "it is planned"),
-        ("assets are", "asset is"),
+        ("assets are", "asset is"), ("transitions are", "transition is"),
     ):  # fmt: skip
         told = told.replace(many, one)
     return told.replace("{n}", "1")
@@ -117,14 +119,17 @@ async def _drifted(storage: Storage) -> int:
         after = behind
 
 
-async def _differing(storage: Storage) -> int:
-    """Where the journal and the tables differ; once more if somebody may just have written."""
-    count = 0
+async def _told(storage: Storage) -> tuple[int, int]:
+    """Where the journal and the tables differ, looked at once more if somebody may just have written; and how many
+    transitions it tells of that were refused.
+    """
+    count = refused = 0
     for _ in range(2):
         replayed = Replayed()
         while page := await storage.journal(after=replayed.last_row, limit=JOURNAL_PAGE):
             replay(page, replayed)
         count = len(replayed.faults) + len(replayed.differences(await storage.asset_standings()))
+        refused = replayed.refused
         if not count:
             break
-    return count
+    return count, refused

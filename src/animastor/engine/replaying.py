@@ -34,12 +34,14 @@ MOVES: Final = frozenset(
 class Replayed:
     """What a journal tells. `dispatches`: of assets that are GENERATING. `faults`: sentences, none in a sound journal.
 
-    `last_row`: the id of the last row that was read. An asset that is not in `states` is NEW, or was pruned away.
+    `refused`: how many transitions were asked for that may not be. `last_row`: the id of the last row that was read. An
+    asset that is not in `states` is NEW, or was pruned away.
     """
 
     states: dict[AssetId, State] = field(default_factory=dict)
     dispatches: dict[AssetId, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    refused: int = 0
     last_row: int = 0
 
     def differences(self, standings: Iterable[AssetStanding]) -> list[str]:
@@ -68,6 +70,7 @@ def replay(rows: Iterable[JournalRow], onto: Replayed | None = None) -> Replayed
     replayed = onto if onto is not None else Replayed()
     for row in rows:
         replayed.last_row = row.row_id
+        replayed.refused += row.type is JournalType.INVALID_TRANSITION
         if not row.observed and row.asset is not None:
             _take(replayed, row, row.asset)
     return replayed
