@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from animastor.engine.ports import ArtifactStoreUnavailableError
 from animastor.engine.reasons import Reason
 from animastor.storage.folder import _MACHINE, FolderStore
 from animastor.storage.sentinel import SENTINEL
@@ -31,6 +32,16 @@ def made(tmp_path: Path, data: bytes = b"a picture") -> Path:
 async def test_an_empty_folder_where_the_store_was_is_not_taken_for_a_new_store(tmp_path: Path) -> None:
     (tmp_path / "artifacts").mkdir()
     assert await FolderStore(tmp_path / "artifacts", create=True).check() is Reason.ARTIFACT_STORE_UNAVAILABLE
+
+
+async def test_a_sentinel_that_is_there_and_cannot_be_read_is_not_said_to_be_absent(
+    store: FolderStore, tmp_path: Path
+) -> None:
+    (tmp_path / "artifacts" / SENTINEL).unlink()
+    (tmp_path / "artifacts" / SENTINEL).mkdir()
+    with pytest.raises(ArtifactStoreUnavailableError, match="Is a directory"):
+        await store.delete("0" * 64, ".png")
+    assert await store.check() is Reason.ARTIFACT_STORE_UNAVAILABLE
 
 
 @pytest.fixture

@@ -153,10 +153,14 @@ class FolderStore:
         """The number of the store. Raises `ArtifactStoreUnavailableError`."""
         try:
             found = number_in((self._root / SENTINEL).read_text(errors="replace"))
-        except OSError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise ArtifactStoreUnavailableError(
                 f"the artifact store {self._root} cannot be read (its file {SENTINEL} is not there); "
                 "is the disk mounted?"
+            ) from error
+        except OSError as error:
+            raise ArtifactStoreUnavailableError(
+                f"the artifact store {self._root} cannot be read (its file {SENTINEL}: {error.strerror})"
             ) from error
         require_number(self.where, found, self._expected)
         return found
