@@ -23,7 +23,7 @@ from toys import REGISTRY
 
 from animastor.books.model import Book
 from animastor.clock import SystemClock
-from animastor.coordination.redis import RedisCoordination
+from animastor.coordination.redis import RedisCoordination, root_of
 from animastor.engine.ports import NewRequest, Scope
 from animastor.protocol import BookKey
 from animastor.storage.postgres import PostgresDatabase
@@ -294,7 +294,8 @@ class Fleet:
         opened = await self.storage.open_request(NewRequest(saved.book_key, Scope(), media, f"{name}-{time.time()}"))
         while not (await self.storage.enter(opened.request.request_id, 1000)).done:
             pass
-        store = RedisCoordination.connect(self.valkey.url, SystemClock())
+        root = root_of(await self.storage.installation())
+        store = RedisCoordination.connect(self.valkey.url, SystemClock(), root=root)
         with suppress(Exception):  # nobody has to hear it: a tick finds it
             store.wake()
             await asyncio.sleep(0.05)
