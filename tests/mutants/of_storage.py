@@ -146,6 +146,7 @@ STORAGE: tuple[Mutant, ...] = (
         "storage/attempts.py",
         "      AND part.last_claim < f.claim\n",
         "",
+        "storage/test_storage_failures.py::test_a_failure_is_counted_once_and_one_of_an_older_claim_never",
     ),
     fault(
         "a retry waits for nothing",
