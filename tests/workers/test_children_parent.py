@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from children_kit import HERE, is_gone, watch_until
+from children_kit import HERE, PATIENT_S, is_gone, watch_until
 
 from animastor.workers.frames import pack
 
@@ -79,7 +79,7 @@ def test_child_whose_parent_died_before_it_could_ask_ends_by_itself(tmp_path: Pa
         stranger = os.getpid() + 1  # not this process
         command = [sys.executable, "-m", "animastor.workers.child", str(its.fileno()), str(stranger), "0"]
         child = subprocess.Popen(command, pass_fds=(its.fileno(),), start_new_session=True)
-        assert child.wait(10) == 1
+        assert child.wait(PATIENT_S) == 1
 
 
 def test_closed_channel_ends_a_busy_child_where_the_kernel_does_not(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ def test_closed_channel_ends_a_busy_child_where_the_kernel_does_not(tmp_path: Pa
     ours.sendall(pack({**order, "workdir": str(tmp_path), "claim": None}))
     watch_until((tmp_path / "pid").exists)
     ours.close()
-    assert child.wait(10) == -signal.SIGKILL
+    assert child.wait(PATIENT_S) == -signal.SIGKILL
