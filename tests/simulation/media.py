@@ -23,7 +23,7 @@ SPOILED = "~"
 RUN = re.compile(rb"#\d+")
 MEDIA = ("voice", "sketch", "clip")
 PROFILES = ("speech", "drawing", "camera", MERGE)
-PATIENCE = timedelta(seconds=50)
+PATIENCE = (1, 1, 2)  # minutes without progress: by default, at least, at most
 
 
 def made(kind: str, params: Structure, inputs: Sequence[bytes]) -> bytes:
@@ -117,7 +117,8 @@ VOICE = MediaType(
     suffixes={"say": ".say", MERGE: ".voice"},
     retry_limit=4,
     min_quota=2,
-    job_timeout=PATIENCE,
+    job_timeout=timedelta(minutes=PATIENCE[0]),
+    timeout_minutes=PATIENCE,
 )
 SKETCH = MediaType(
     name="sketch",
@@ -128,7 +129,8 @@ SKETCH = MediaType(
     merges=False,
     retry_limit=4,
     min_quota=2,
-    job_timeout=PATIENCE,
+    job_timeout=timedelta(minutes=PATIENCE[0]),
+    timeout_minutes=PATIENCE,
 )
 CLIP = MediaType(
     name="clip",
@@ -140,7 +142,8 @@ CLIP = MediaType(
     follows=("voice",),
     retry_limit=4,
     min_quota=1,
-    job_timeout=PATIENCE,
+    job_timeout=timedelta(minutes=PATIENCE[0]),
+    timeout_minutes=PATIENCE,
 )
 REGISTRY = Registry((VOICE, SKETCH, CLIP))
 FUNCTIONS: Mapping[str, Mapping[str, str]] = {

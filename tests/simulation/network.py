@@ -59,6 +59,7 @@ class Wire:
     async def fail(self, claim: Claim, failure: Any, code: str, message: str) -> str:
         """Report a failure."""
         answer: str = await self._call("fail", claim, failure, code, message)
+        self._world.oracle.failed(claim, code, answer)
         return answer
 
     async def hand_back(self, worker: Worker, claims: Sequence[Claim]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from animastor.books.model import Book, Scene
 from animastor.engine.ports import Scope, ScopeKind
+from animastor.engine.reasons import Reason
 from animastor.protocol import BookKey, Claim
 
 from .media import RAISES, RUN
@@ -31,6 +32,13 @@ class Shelved:
     resumes: int = 0  # how often
     resuming: int = 0  # what may resume it is on its way: whether a pause holds then, nobody can say
     saved_at: float = 0.0
+    layers: dict[str, Any] = field(default_factory=dict)  # as they were set for this book
+
+    @property
+    def off(self) -> set[str]:
+        """The media types that are switched off: what was set for the book goes before what its file says."""
+        head = self.book.head.layer_config if self.book is not None else {}
+        return {name.removesuffix("_enabled") for name, on in {**head, **self.layers}.items() if on is False}
 
 
 @dataclass(eq=False)
@@ -90,6 +98,7 @@ class Oracle:
     claims: defaultdict[tuple[int, str], set[int]] = field(default_factory=lambda: defaultdict(set))
     accepted: dict[tuple[int, str], str] = field(default_factory=dict)  # (asset, hash) → checksum
     answers: Counter[str] = field(default_factory=Counter)
+    uncertain: dict[tuple[int, str], str] = field(default_factory=dict)  # (asset, hash) that may be paid for → job
     gone: set[str] = field(default_factory=set)  # worker instances that were killed
 
     # --- what backends and workers say ---
@@ -114,6 +123,15 @@ class Oracle:
         if answer in ("accepted", "late_accept", "already_accepted"):
             self.accepted[claim.job.asset, claim.job.input_hash] = uploaded.checksum
 
+    def failed(self, claim: Claim, code: str, answer: str) -> None:
+        """A worker was told that its failure counts: what may have been paid for is not paid for again."""
+        if code == Reason.UNCERTAIN and answer == Reason.COUNTED:
+            self.uncertain[claim.job.asset, claim.job.input_hash] = claim.job.job_id
+
+    def accept_charge(self) -> None:
+        """A person accepts that something is paid twice; what, only the engine knows."""
+        self.uncertain.clear()
+
     def worker_gone(self, key: str) -> None:
         """A worker was killed."""
         self.gone.add(key)
@@ -127,16 +145,20 @@ class Oracle:
         for ask in self.asks:
             ask.paused = ask.paused and ask.book != name
 
-    def forget_scenes(self, name: str, book: Book) -> None:
-        """A scene that leaves a book takes along what was cancelled of it: one that comes later is another."""
-        there = {(chapter.chapter_id, scene.scene_id) for chapter, scene in book.scenes()}
+    def forget_what_left(self, name: str, book: Book) -> None:
+        """A scene or chapter that leaves a book takes along what was cancelled of it: one that comes later is
+        another."""
+        chapters = {chapter.chapter_id for chapter in book.chapters}
+        scenes = {(chapter.chapter_id, scene.scene_id) for chapter, scene in book.scenes()}
+
+        def is_there(scope: Scope) -> bool:
+            if scope.kind is ScopeKind.SCENE:
+                return (scope.chapter_id, scope.scene_id) in scenes
+            return scope.kind is not ScopeKind.CHAPTER or scope.chapter_id in chapters
+
         for ask in self.asks:
             if ask.book == name:
-                ask.without = [
-                    (scope, media)
-                    for scope, media in ask.without
-                    if scope.kind is not ScopeKind.SCENE or (scope.chapter_id, scope.scene_id) in there
-                ]
+                ask.without = [(scope, media) for scope, media in ask.without if is_there(scope)]
 
     def covers(self, place: Place, *, moved: bool = False) -> bool:
         """Whether somebody wants this asset now."""
@@ -144,7 +166,13 @@ class Oracle:
 
     def may_begin(self, place: Place) -> bool:
         """Whether somebody wants this asset now, and does not hold it back."""
+        shelved = self.books.get(place.book)
+        if shelved is not None and not shelved.saving and self._is_off(shelved, place.media):
+            return False
         return any(ask.includes(place, moved=False) and not ask.paused for ask in self.asks)
+
+    def _is_off(self, shelved: Shelved, media: str) -> bool:
+        return any(shelved.layers.get(f"{need}_enabled") is False for need in NEEDS[media])
 
     # --- what must be there ---
 
@@ -155,7 +183,7 @@ class Oracle:
         """
         found: dict[Place, list[bytes] | bytes | None] = {}
         assert shelved.book is not None
-        off = {name.removesuffix("_enabled") for name, on in shelved.book.head.layer_config.items() if on is False}
+        off = shelved.off
         for chapter, scene in shelved.book.scenes():
             for media, needs in NEEDS.items():
                 if not off & set(needs) and not (media == "voice" and _hopeless(scene)):

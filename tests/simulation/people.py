@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import replace
 from hashlib import sha256
@@ -36,6 +37,7 @@ from animastor.media.types import ContentSettings
 from .media import MEDIA, RAISES
 from .oracle import NEEDS, Ask, Shelved
 from .servers import Process
+from .sizes import Size
 
 if TYPE_CHECKING:
     from .world import World
@@ -62,6 +64,9 @@ MOVES = {
     "resume": 5,
     "prioritize": 3,
     "read on": 4,
+    "choose take": 4,
+    "accept charge": 2,
+    "set layers": 4,
     "delete part": 4,
     "delete book": 2,
 }
@@ -70,21 +75,42 @@ MOVES = {
 class People:
     """Everybody who uses this installation. Each thing that they do is a task of its own."""
 
-    def __init__(self, world: World, names: tuple[str, ...]) -> None:
+    def __init__(self, world: World, names: tuple[str, ...], size: Size) -> None:
         self._world = world
+        self._size = size
         self._random = world.dice.stream("people")
         self._names = names
         self._scenes: dict[str, dict[str, Scene]] = {name: {} for name in names}
         self._asked = 0
         self.busy = 0
+        self.have_opened = False
+
+    def open(self) -> None:
+        """Each book is imported, and asked for, before anything else happens: what is not there cannot break."""
+        for name in self._names:
+            self.start(self._open(name))
+
+    async def _open(self, name: str) -> None:
+        await self._edit(name)
+        await self._ask(name)
+        self.have_opened = all(any(ask.book == one for ask in self._world.oracle.asks) for one in self._names)
 
     def act(self) -> None:
         """Somebody does something."""
         (move,) = self._random.choices(list(MOVES), list(MOVES.values()))
         name = self._random.choice(self._names)
+        move = self._sensible(move, name)
         if not self._world.dice.comes(f"user: {move}", name):
             return
         self.start(getattr(self, f"_{move.replace(' ', '_')}")(name))
+
+    def _sensible(self, move: str, name: str) -> str:
+        """What somebody does instead who knows a book: nothing can be done with one that is not there, or hardly."""
+        shelved = self._world.oracle.books.get(name)
+        if shelved is None or (shelved.book is None and not shelved.saving):
+            return "edit"
+        asked = any(ask.book == name and not ask.over for ask in self._world.oracle.asks)
+        return move if asked or self._random.random() < 0.4 else "ask"
 
     def start(self, action: Awaitable[None]) -> None:
         """Do something beside everything else."""
@@ -131,7 +157,7 @@ class People:
         if narrator is not None and shelved.book is not None:
             book = shelved.book
         voice = shelved.narrator if narrator is None else narrator
-        oracle.forget_scenes(name, book)
+        oracle.forget_what_left(name, book)
 
         async def saving(process: Process) -> Any:
             assert process.storage is not None
@@ -156,10 +182,11 @@ class People:
 
     def _book(self, name: str) -> Book:
         random, known = self._random, self._scenes[name]
-        for number in range(5):
+        least, most = self._size.scenes
+        for number in range(most):
             if f"s{number}" not in known or random.random() < 0.25:
                 known[f"s{number}"] = self._scene(name, number)
-        names = random.sample(sorted(known), random.randint(2, 5))
+        names = random.sample(sorted(known), random.randint(least, most))
         chapters = random.sample(("c0", "c1"), random.randint(1, 2))
         cut = random.randint(0, len(names)) if len(chapters) > 1 else len(names)
         parts = (names[:cut], names[cut:])
@@ -183,7 +210,7 @@ class People:
                     text=random.choice(letters),
                     image=UnitImage(prompt=random.choice("xyz")),
                 )
-                for at in range(random.choice((0, 1, 2, 2, 3, 3)))
+                for at in range(random.choice(self._size.units))
             ),
         )
 
@@ -253,6 +280,59 @@ class People:
         if shelved is not None and shelved.book is not None:
             await self.ask(name, MEDIA, self._scope(shelved.book), kind="retry")
 
+    async def _accept_charge(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        if shelved is not None and shelved.book is not None:
+            self._world.oracle.accept_charge()
+            await self.ask(name, MEDIA, self._scope(shelved.book), kind="retry", accept_charge=True)
+
+    async def _choose_take(self, name: str) -> None:
+        shelved = self._world.oracle.books.get(name)
+        units = [one for _, scene in shelved.book.scenes() for one in scene.units] if shelved and shelved.book else []
+        if not units:
+            return
+        assert shelved is not None
+        unit, key, random = self._random.choice(units), shelved.key, self._random
+
+        async def choosing(process: Process) -> Any:
+            assert process.engine is not None
+            assert key is not None
+            takes = await process.engine.takes.of(key, unit.unit_id)
+            others = [one for one in takes if one.ready and not one.wanted]
+            if others:
+                await process.engine.takes.choose(key, unit.unit_id, random.choice(others))
+                self._world.watch.say(f"another take of {unit.unit_id} is chosen")
+
+        with suppress(EngineError, LookupError):
+            await self.until_answered(choosing)
+
+    async def _set_layers(self, name: str) -> None:
+        media = self._random.choice(MEDIA)
+        changes = ({"window": 1}, {"window": 2}, {"window": None}, {f"{media}_enabled": False},
+                   {f"{media}_enabled": True}, {f"{media}_enabled": None}, {f"{media}_timeout_minutes": 2})  # fmt: skip
+        await self.set_layers(name, self._random.choice(changes))
+
+    async def set_layers(self, name: str, changes: dict[str, Any]) -> None:
+        """Set layers of a book; while somebody does, nobody saves it."""
+        shelved = self._world.oracle.books.get(name)
+        while shelved is not None and shelved.saving:
+            await self._world.pause(0.5)
+        if shelved is None or shelved.key is None:
+            return
+        key = shelved.key
+        shelved.saving += 1
+
+        async def setting(process: Process) -> Any:
+            assert process.engine is not None
+            return await process.engine.requests.set_layers(key, changes)
+
+        try:
+            await self.until_answered(setting)
+            shelved.layers = {name: value for name, value in {**shelved.layers, **changes}.items() if value is not None}
+            self._world.watch.say(f"layers of {name} are set: {changes}")
+        finally:
+            shelved.saving -= 1
+
     async def _force(self, name: str) -> None:
         shelved = self._world.oracle.books.get(name)
         scenes = list(shelved.book.scenes()) if shelved is not None and shelved.book is not None else []
@@ -317,17 +397,18 @@ class People:
             for ask in meant:
                 ask.paused = True
 
-    async def _resume(self, name: str) -> None:
+    async def _resume(self, name: str, **more: Any) -> None:
         shelved = self._world.oracle.books.get(name)
         if shelved is not None:
             self._world.oracle.resume(name)
-            await self.steer(name, paused=False)
+            await self.steer(name, paused=False, **more)
             shelved.resuming -= 1
 
     async def go_on(self, name: str) -> None:
         """Nothing is held back any more."""
-        await self._resume(name)
-        await self.steer(name, ahead=0)
+        await self._resume(name, ahead=0)
+        if self._world.oracle.books[name].layers.get("window"):
+            await self.set_layers(name, {"window": None})
 
     async def _prioritize(self, name: str) -> None:
         await self.steer(name, priority=self._random.choice((-1, 0, 1)))
@@ -362,6 +443,8 @@ class People:
         shelved.saving += 1
         name, key = shelved.name, shelved.key
         meant = [one for one in self._world.oracle.asks if one.book == name]
+        if scope is not None:
+            self._world.oracle.forget_what_left(name, _without(shelved.book, scope))
 
         async def deleting(process: Process) -> Any:
             assert process.engine is not None
@@ -380,7 +463,7 @@ class People:
         finally:
             shelved.saving -= 1
         if scope is None:
-            shelved.book = shelved.key = None
+            shelved.book, shelved.key, shelved.layers = None, None, {}
             for ask in meant:
                 ask.over = True
         else:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import signal
 import sys
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -24,6 +25,7 @@ from .world import World
 
 CHUNK = 4  # seeds that a process takes at a time
 SHRINK_S = 90.0
+PROGRESS_S = 30.0  # between two lines that say how far it is
 LEAST_STEPS, LEAST_FAULTS = 500, 3
 
 
@@ -100,21 +102,24 @@ def several(seeds: Sequence[int]) -> list[Report]:
     return reports
 
 
-def many(seeds: Iterable[int], processes: int) -> Iterator[Report]:
+def many(seeds: Iterable[int], processes: int) -> Generator[Report, None, None]:
     """Runs in several processes."""
     if processes == 1:
         for seed in seeds:
             yield from several([seed])
         return
     rest = iter(seeds)
-    with ProcessPoolExecutor(processes) as pool:
+    with ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
         ahead: deque[Future[list[Report]]] = deque()
-        while True:
-            while len(ahead) < 2 * processes and (chunk := list(islice(rest, CHUNK))):
-                ahead.append(pool.submit(several, chunk))
-            if not ahead:
-                return
-            yield from ahead.popleft().result()
+        try:
+            while True:
+                while len(ahead) < 2 * processes and (chunk := list(islice(rest, CHUNK))):
+                    ahead.append(pool.submit(several, chunk))
+                if not ahead:
+                    return
+                yield from ahead.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def prepare() -> None:
@@ -206,6 +211,17 @@ def _one(options: argparse.Namespace) -> int:
     return int(bool(report.error))
 
 
+def _so_far(done: int, seeds: int, failed: int, took: float) -> str:
+    left = took / done * (seeds - done)
+    return f"{done} of {seeds} seeds in {_clock(took)}, {failed} failed; about {_clock(left)} to go"
+
+
+def _clock(seconds: float) -> str:
+    """Hours, minutes and seconds, such as 1:05:09."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
 def _many(options: argparse.Namespace) -> int:
     began, steps, looks, done = time.monotonic(), 0, 0, 0
     total: dict[str, Counter[str]] = {}
@@ -219,19 +235,31 @@ def _many(options: argparse.Namespace) -> int:
                 return
             yield seed
 
-    for report in many(seeds(), options.processes):
-        done, steps, looks = done + 1, steps + report.steps, looks + report.looks
-        for group, counter in report.counts.items():
-            total.setdefault(group, Counter()).update(counter)
-        if report.error:
-            failed.append(report)
-            print(f"seed {report.seed} fails at step {report.steps}: {report.error}", flush=True)
+    told_at = began
+    reports = many(seeds(), options.processes)
+    try:
+        for report in reports:
+            done, steps, looks = done + 1, steps + report.steps, looks + report.looks
+            for group, counter in report.counts.items():
+                total.setdefault(group, Counter()).update(counter)
+            if report.error:
+                failed.append(report)
+                print(f"seed {report.seed} fails at step {report.steps}: {report.error}", flush=True)
+            if time.monotonic() - told_at > PROGRESS_S:
+                told_at = time.monotonic()
+                print(_so_far(done, options.seeds, len(failed), told_at - began), file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"interrupted: {options.seeds - done} seeds were not run", flush=True)
+        options.complete = False
+    finally:
+        reports.close()
     took = time.monotonic() - began
     if not options.quiet:
         print(table(total))
     print(
-        f"{done} seeds, {len(failed)} failed; {steps} steps, {looks} looks at invariants in {took:.1f} s: "
-        f"{steps / took / options.processes:.0f} steps/s on each of {options.processes} cores"
+        f"{done} seeds from {options.first} on, {len(failed)} failed; {steps} steps, {looks} looks at invariants in "
+        f"{took:.1f} s ({_clock(took)}): {steps / took / options.processes:.0f} steps/s on each of "
+        f"{options.processes} cores"
     )
     if failed and not options.quiet:
         shrunk = shrink(failed[0])

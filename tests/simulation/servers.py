@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from animastor.engine.alarms import Alarm
+from animastor.engine.config import EngineConfig
 from animastor.engine.engine import Engine
 from animastor.engine.errors import EngineFailedError, EngineStoppedError
 from animastor.engine.ports import CoordinationUnavailableError
@@ -41,8 +42,8 @@ class Process(Node):
 class Server:
     """A place where one process after the other lives."""
 
-    def __init__(self, world: World, name: str) -> None:
-        self._world, self.name = world, name
+    def __init__(self, world: World, name: str, config: EngineConfig) -> None:
+        self._world, self.name, self.config = world, name, config
         self._lives = 0
         self.process: Process | None = None
 
@@ -103,7 +104,7 @@ class Server:
             checker=SimChecker(world.dice),
             registry=REGISTRY,
             clock=clock,
-            config=world.config,
+            config=self.config,
             new_dispatch_id=world.new_id,
             rng=world.dice.stream("jitter"),
             report=lambda alarm: world.alarm(process, alarm),

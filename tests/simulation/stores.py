@@ -12,9 +12,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
-
-from sqlalchemy import Connection
+from typing import Any, TypeVar
 
 from animastor.coordination import Limits, MemoryCoordination
 from animastor.engine.ports import (
@@ -26,34 +24,82 @@ from animastor.engine.reasons import Reason
 from animastor.media.types import Facts, Structure
 from animastor.storage.database import InPlaceDatabase
 from animastor.storage.sql import SqlStorage, open_storage
+from animastor.storage.transacting import typed_errors
+from animastor.storage.whole import UnsureError
 
 from .dice import Dice
 from .media import REGISTRY, facts_of
 from .scheduling import SimLoop
-from .watching import Watch
+from .watching import TRIGGERS, Watch
 
+R = TypeVar("R")
 SLOW = (0.01, 0.05, 0.3, 2.0, 8.0)
-_SCHEMA: list[str] = []
 
 
-def new_database(clock: Callable[[], float]) -> tuple[InPlaceDatabase, sqlite3.Connection]:
-    """An empty database in memory, with its schema, and its driver's connection."""
-    if not _SCHEMA:
-        first = InPlaceDatabase(lambda: 0.0)
-        _at_once(open_storage(first, REGISTRY, create=True))
-        lines = (line for line in _driver(first).iterdump() if line not in ("BEGIN TRANSACTION;", "COMMIT;"))
-        _SCHEMA.append("\n".join(lines))
-        _at_once(first.close())
-    database = InPlaceDatabase(clock)
-    raw = _driver(database)
-    raw.executescript(f"BEGIN;{_SCHEMA[0]};COMMIT;")
-    return database, raw
+class Scratch:
+    """A database in memory that one run after the other begins with, as if it were new.
 
+    Opening one costs as much as 200 steps, and as many again until SQLite has prepared each statement for it.
+    """
 
-def _driver(database: InPlaceDatabase) -> sqlite3.Connection:
-    raw = database._connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw
+    _spare: list[Scratch] = []  # noqa: RUF012 - those of this process that nobody uses
+
+    def __init__(self) -> None:
+        self.database = InPlaceDatabase(lambda: 0.0)
+        _at_once(open_storage(self.database, REGISTRY, create=True))
+        raw = self.database._connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        self.raw = raw
+        tables = self.raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        self._new = {name: self.raw.execute(f"SELECT * FROM {name}").fetchall() for (name,) in tables}
+        self.raw.executescript(TRIGGERS)
+
+    @classmethod
+    def take(cls, clock: Callable[[], float]) -> Scratch:
+        """One that holds nothing but what a new one holds."""
+        found = cls._spare.pop() if cls._spare else cls()
+        found.database._clock = clock
+        return found
+
+    def run(self, core: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+        """Run a storage function as one transaction, as `storage.transacting` does, but begun and ended by the driver:
+        what SQLAlchemy does for that takes as long as the statements."""
+        connection = self.database._connection
+        connection.info["now"] = self.database._clock()
+        with typed_errors("a database in memory"):
+            try:
+                return self._once(core, *args, **kwargs)
+            except UnsureError:
+                connection.info["careful"] = True
+                try:
+                    return self._once(core, *args, **kwargs)
+                finally:
+                    del connection.info["careful"]
+
+    def _once(self, core: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+        self.raw.execute("BEGIN IMMEDIATE")
+        try:
+            answer = core(self.database._connection, *args, **kwargs)
+        except BaseException:
+            self.raw.execute("ROLLBACK")
+            raise
+        self.raw.execute("COMMIT")
+        return answer
+
+    def give_back(self) -> None:
+        """Nobody uses it any more."""
+        if self.raw.in_transaction:  # its run ended in the middle of something
+            self.database._connection.close()
+            self.database._engine.dispose()
+            return
+        self.raw.execute("BEGIN")
+        for name, rows in self._new.items():
+            self.raw.execute(f"DELETE FROM {name}")
+            if rows:
+                self.raw.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        self.raw.execute("DELETE FROM sim_log")
+        self.raw.execute("COMMIT")
+        self._spare.append(self)
 
 
 def _at_once(operation: Any) -> Any:
@@ -83,7 +129,7 @@ class NodeDatabase:
 
     writable = True
 
-    def __init__(self, shared: InPlaceDatabase, watch: Watch, dice: Dice) -> None:
+    def __init__(self, shared: Scratch, watch: Watch, dice: Dice) -> None:
         self._shared, self._watch, self._dice = shared, watch, dice
         self._way = Way(dice, "database slow")
 
@@ -333,8 +379,3 @@ class NodeCoordination:
         if self._dice.strikes("coordination's answer lost", name):
             raise CoordinationUnavailableError("simulated: the coordination store does not answer any more")
         return answer
-
-
-def connection_run(database: InPlaceDatabase, call: Callable[[Connection], Any]) -> Any:
-    """Read something past every layer."""
-    return database.run(call)

@@ -47,7 +47,9 @@ STEPS = {(GENERATING, PENDING): DIRTY, (READY, PENDING): DIRTY}  # two allowed t
 SILENCE, RELEASED_FOR, WINDOW = 30.0, 120.0, 40.0
 MISSING, MADE, LOST = range(3)
 
-_TRIGGERS = """
+TRIGGERS = """
+CREATE TEMP TABLE sim_far (v);
+INSERT INTO sim_far VALUES (0);
 CREATE TEMP TABLE sim_log (
     what TEXT, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o
 );
@@ -116,7 +118,7 @@ class Watch:
         self._lost_at = float("-inf")
         self._slots: dict[str, dict[str, tuple[int, tuple[str, ...]]]] = {}
         self.trace: list[str] | None = None
-        raw.executescript(f"CREATE TEMP TABLE sim_far (v); INSERT INTO sim_far VALUES ({int(far)}); {_TRIGGERS}")
+        raw.execute("UPDATE sim_far SET v = ?", (int(far),))
 
     def fail(self, number: int, message: str) -> NoReturn:
         """An invariant does not hold."""
@@ -380,6 +382,8 @@ class Watch:
             self._claims[job.job_id] = Given(claim.claim_no, worker.key, now, job.timeout_s, now, now)
             self._oracle.claimed(claim)
             self.say(f"claim {claim.claim_no & 0xFFFF} of {job.kind} for asset {job.asset} by {worker.key}")
+            if (job.asset, job.input_hash) in self._oracle.uncertain:
+                self.fail(15, f"{job.kind} of asset {job.asset} may be paid for a second time, and nobody has agreed")
             place = self.place(job.asset)
             if place.book in self._oracle.books and not self._oracle.covers(place, moved=True):
                 self.fail(8, f"a job of {place} is claimed, but nobody asks for it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from animastor.engine.reasons import Reason
 from animastor.protocol import Claim, FailureType, Worker
 from animastor.workers.backend import BackendError, Produced, Progress
 from animastor.workers.backends import Backends, CpuBackend
@@ -13,7 +14,7 @@ from animastor.workers.loop import WorkerLoop
 from animastor.workers.receipts import Receipt
 from animastor.workers.work import Work
 
-from .media import FUNCTIONS, SPOILED, made
+from .media import FUNCTIONS, PROFILES, SPOILED, made
 from .scheduling import Node, SimClock
 from .stores import SimFile
 
@@ -29,6 +30,10 @@ FATES = {
     "backend misconfigured": FailureType.MISCONFIGURED,
     "backend orchestration": FailureType.ORCHESTRATION,
 }
+
+
+HANGS = 8  # looks of a hanging backend whether the storm is over, and with it what ails it
+PAID = ("draw", "shoot")  # what backends do for money
 
 
 class Folder:
@@ -86,6 +91,8 @@ class SimRunner:
         for fate, failure in FATES.items():
             if dice.strikes(fate, claim.job.kind):
                 raise BackendError(failure, "made_up", f"simulated: {fate}")
+        if claim.job.kind in PAID and dice.strikes("paid call unanswered", claim.job.kind):
+            raise BackendError(FailureType.PERMANENT, Reason.UNCERTAIN, "simulated: it may have been paid")
         content = self._content(work)
         if dice.strikes("backend empty", claim.job.kind):
             content = b""
@@ -113,13 +120,16 @@ class SimRunner:
         if work.profile in self._world.outages:
             return
         if dice.strikes("backend hangs", work.order.kind):
-            await asyncio.sleep(work.limits.idle_s)
+            for _ in range(HANGS):
+                await asyncio.sleep(work.limits.idle_s / HANGS)
+                if not dice.on:
+                    break
             raise no_progress(work.limits.idle_s)
         left = dice.seconds("work", SECONDS) if dice.on else 0.3
         if dice.strikes("backend slow", work.order.kind):
             left += dice.seconds("slow work", (30.0, 90.0))
         told = 0.0
-        while left > 0:
+        while left > 0 and (dice.on or not told):
             await asyncio.sleep(min(left, 10.0))
             left -= 10.0
             told += 0.05
@@ -136,6 +146,17 @@ class SimWorker:
         self.node: Node | None = None
         self.loop: WorkerLoop | None = None
         self.slots = 2
+        self._backends: Backends | None = None
+
+    @property
+    def key(self) -> str:
+        """What servers know its run by."""
+        return f"wrk/{self.name}.{self._lives}"
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether it leaves a backend alone for long, which said that it is misconfigured."""
+        return self._backends is not None and any(self._backends.is_stopped(profile) for profile in PROFILES)
 
     def start(self, server: Server, *, inside: Process | None = None) -> None:
         """A new run, if none lives; `inside` a server's process when embedded."""
@@ -150,7 +171,7 @@ class SimWorker:
         world = self._world
         clock = SimClock(world.loop, node)
         ill = world.ill
-        backends = Backends(
+        backends = self._backends = Backends(
             [
                 CpuBackend(profile, functions, lambda profile=profile: ill.get((self.name, profile)))  # type: ignore[misc]
                 for profile, functions in FUNCTIONS.items()

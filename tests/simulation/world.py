@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection
 from contextvars import Context
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -14,7 +15,9 @@ from animastor.engine.config import EngineConfig
 from animastor.engine.examining import look_at_artifacts
 from animastor.engine.losses import give_up
 from animastor.engine.ports import Scope, Selection
+from animastor.engine.replaying import Replayed, replay
 from animastor.protocol import FailureType
+from animastor.storage import journal
 
 from .dice import Dice
 from .media import MEDIA, REGISTRY, RUN
@@ -23,7 +26,8 @@ from .oracle import Oracle, Place
 from .people import People
 from .scheduling import Broken, NothingHappensError, SimClock, SimLoop
 from .servers import Process, Server, told
-from .stores import Coordinator, Shelf, new_database
+from .sizes import size_of
+from .stores import Coordinator, Scratch, Shelf
 from .watching import Watch
 from .workers import SimWorker
 
@@ -33,7 +37,7 @@ RATES = {  # how likely at each decision, for a seed that neither likes nor disl
     "database away before commit": 0.001,
     "database away after commit": 0.001,
     "commit repeated": 0.02,
-    "member at fault": 0.002,
+    "member at fault": 0.006,
     "coordination slow": 0.003,
     "coordination away": 0.001,
     "coordination's answer lost": 0.001,
@@ -45,12 +49,13 @@ RATES = {  # how likely at each decision, for a seed that neither likes nor disl
     "answer late": 0.03,
     "backend transient": 0.15,
     "backend infrastructure": 0.1,
-    "backend permanent": 0.04,
+    "backend permanent": 0.06,
     "backend misconfigured": 0.03,
-    "backend orchestration": 0.01,
+    "backend orchestration": 0.02,
+    "paid call unanswered": 0.06,
     "backend spoils": 0.08,
     "backend empty": 0.03,
-    "backend hangs": 0.04,
+    "backend hangs": 0.025,
     "backend slow": 0.08,
 }
 EVENTS = {  # what befalls nodes and stores: weights among each other
@@ -61,6 +66,7 @@ EVENTS = {  # what befalls nodes and stores: weights among each other
     "worker drained": 2.0,
     "profile ill": 3.0,
     "outage": 3.0,
+    "credentials expired": 1.5,
     "store emptied": 2.0,
     "store away": 1.0,
     "artifacts away": 1.5,
@@ -80,8 +86,8 @@ FLEET_ONLY = {
     "store away",
     "server freeze",
 }
-USER_EVERY, FAULT_EVERY = 110, 130  # steps between two of them, on average
 SETTLES_IN = 500.0  # virtual seconds
+OPENS_BY = 400  # steps after which there is a storm also where nothing was asked for yet
 FULL_LOOK = 500  # steps
 LANES = ("system", "far")
 
@@ -102,25 +108,28 @@ class World:
     ) -> None:
         shape = Random(f"{seed}/shape")
         self.seed = seed
-        self.dice = Dice(seed, {**RATES, **dict.fromkeys((*EVENTS, "clock wrong"), 1.0)}, without, only)
+        self.size = size = size_of(shape)
+        rates = {fault: min(0.5, rate * size.eagerness) for fault, rate in RATES.items()}
+        self.dice = Dice(seed, {**rates, **dict.fromkeys((*EVENTS, "clock wrong"), 1.0)}, without, only)
         self.loop = SimLoop(Random(f"{seed}/order"), shape.choice((1.0, 1.0, 0.3)) if "order" not in without else 0.0)
-        self.fleet = shape.random() < 0.75
+        self.fleet = shape.random() < size.fleets
         self.salted = shape.random() < 0.3
         self.lanes = LANES if self.fleet and shape.random() < 0.5 else LANES[:1]
         self.config = EngineConfig(
             era_window_s=40.0 if self.fleet else 0.0,
             tick_s=shape.choice((2.0, 5.0)),
-            no_worker_s=shape.choice((30.0, 300.0)),
+            no_worker_s=shape.choice((20.0, 20.0, 300.0)),
             lanes=self.lanes,
             patient=self.fleet and shape.random() < 0.8,
         )
-        self.budget = steps if steps is not None else shape.choice((800, 2000, 4000))
+        self.budget = steps if steps is not None else shape.randint(*size.steps)
         self.installed = 1  # the version of the planner that a process has which starts now
         self.outages: dict[str, FailureType] = {}
         self.ill: dict[tuple[str, str], str] = {}
         self.oracle, self.shelf = Oracle(), Shelf()
         self.clock = SimClock(self.loop)
-        self.database, raw = new_database(self.clock.now)
+        self.database = Scratch.take(self.clock.now)
+        raw = self.database.raw
         self.watch = Watch(raw, self.loop, self.oracle, self.shelf, far=len(self.lanes) > 1)
         if trace:
             self.watch.trace = []
@@ -129,9 +138,13 @@ class World:
         if self.fleet:  # it has been at work for long: no window is open
             raw.execute("UPDATE meta SET value = 1 WHERE name = 'era'")
             self.coordinator.begin(1)
-        self.servers = [Server(self, name) for name in (("A", "B") if self.fleet else ("A",))]
+        self.servers = [Server(self, name, self.config) for name in (("A", "B") if self.fleet else ("A",))]
+        if shape.random() < size.lone:
+            for server in self.servers[1:]:
+                server.config = replace(server.config, schedules=False)
         self.workers = self._workers(shape)
-        self.people = People(self, ("one", "two", "three")[: shape.choice((1, 2, 3))])
+        self._ends_hard = not self.fleet or shape.random() < 0.25  # everything starts again when the storm is over
+        self.people = People(self, ("one", "two", "three")[: shape.choice(size.books)], size)
         self.alarms: list[str] = []
         self._events = self.dice.stream("events")
         self._ids = self.dice.stream("ids")
@@ -214,19 +227,23 @@ class World:
         if steps >= self._next_full:
             self._next_full = steps + FULL_LOOK
             self.watch.everything()
-        if self.dice.on:
+        if self.dice.on and (self.people.have_opened or steps >= OPENS_BY):
             if steps >= self._next_user:
-                self._next_user = steps + self._every(USER_EVERY)
+                self._next_user = steps + self._every(self.size.deed_every)
                 self.people.act()
             if steps >= self._next_fault:
-                self._next_fault = steps + self._every(FAULT_EVERY)
+                self._next_fault = steps + self._every(self.size.event_every)
                 self._befall()
             over = self._storm_over
             if over is not None and not over.done() and steps >= self.budget and self._has_shown_enough:
                 over.set_result(None)
         self.loop.next_look = self._next_full
         if self.dice.on:
-            self.loop.next_look = min(self._next_full, self._next_user, self._next_fault, max(self.budget, steps + 1))
+            self.loop.next_look = min(
+                self._next_full,
+                max(min(self._next_user, self._next_fault), steps + 1),
+                max(self.budget, steps + 1),
+            )
 
     @property
     def _has_shown_enough(self) -> bool:
@@ -282,11 +299,13 @@ class World:
             worker.drain()
 
     def _profile_ill(self, event: str) -> None:
-        worker, profile = self._events.choice(self.workers), self._events.choice(("speech", "drawing", "camera"))
+        workers = self.workers if self._events.random() < 0.5 else [self._events.choice(self.workers)]
+        profile = self._events.choice(("speech", "drawing", "camera"))
         seconds = self._events.choice((10.0, 60.0, 400.0))
-        if self._comes(event, f"{profile} of {worker.name} for {seconds:g} s"):
-            self.ill[worker.name, profile] = "simulated: it is ill"
-            self.loop.outside(seconds, self.ill.pop, (worker.name, profile), None)
+        if self._comes(event, f"{profile} of {', '.join(one.name for one in workers)} for {seconds:g} s"):
+            for worker in workers:
+                self.ill[worker.name, profile] = "simulated: it is ill"
+                self.loop.outside(seconds, self.ill.pop, (worker.name, profile), None)
 
     def _outage(self, event: str) -> None:
         profile = self._events.choice(("speech", "drawing", "camera"))
@@ -294,6 +313,12 @@ class World:
         seconds = self._events.choice((20.0, 60.0))
         if self._comes(event, f"every {profile} fails for {seconds:g} s ({failure})"):
             self.outages[profile] = failure
+            self.loop.outside(seconds, self.outages.pop, profile, None)
+
+    def _credentials_expired(self, event: str) -> None:
+        profile, seconds = self._events.choice(("speech", "drawing", "camera")), self._events.choice((10.0, 40.0))
+        if self._comes(event, f"of {profile} for {seconds:g} s"):
+            self.outages[profile] = FailureType.MISCONFIGURED
             self.loop.outside(seconds, self.outages.pop, profile, None)
 
     def _store_emptied(self, event: str) -> None:
@@ -359,13 +384,13 @@ class World:
         try:
             self.loop.run(self._live())
         finally:
-            self.database._connection.close()
-            self.database._engine.dispose()
+            self.database.give_back()
 
     async def _live(self) -> None:
         self._storm_over = self.loop.create_future()
         for one in (*self.servers, *(self.workers if self.fleet else ())):
             self._start(one)
+        self.people.open()
         await self._storm_over
         self.storm_steps = self.loop.steps
         await self._calm()
@@ -385,25 +410,41 @@ class World:
         if self.installed == 2 and not self._upgraded:
             self._upgrade()
         for server in self.servers:
-            if server.process is not None and (not self.fleet or self._is_wrong(server.process)):
+            if server.process is not None and (self._ends_hard or self._is_wrong(server.process)):
                 server.crash()
                 if not self.fleet:
                     self._end_embedded()
         for worker in self.workers if self.fleet else ():
-            worker.crash()
+            if self._ends_hard:
+                worker.crash()
+        self._free_workers()
         for one in (*self.servers, *(self.workers if self.fleet else ())):
             self._start(one)
         while self.people.busy:
             await self.pause(0.5)
-        for server in self.servers:
-            await self._repaired(server)
+        if self.shelf.excused:
+            await self._repaired()
         for name in self.oracle.books:
             await self.people.go_on(name)
 
     def _is_wrong(self, process: Process) -> bool:
         return bool(process.skew or process.frozen or process.planner != self.installed)
 
-    async def _repaired(self, server: Server) -> None:
+    def _free_workers(self) -> None:
+        """Somebody starts workers again that would do nothing for long."""
+        for worker in self.workers if self.fleet else ():
+            if self._is_stuck(worker):
+                worker.crash()
+                self._start(worker)
+
+    def _is_stuck(self, worker: SimWorker) -> bool:
+        """Whether a worker is frozen, in quarantine, or leaves a backend alone that said it is misconfigured."""
+        frozen = worker.node is not None and worker.node.frozen
+        now = self.clock.now()
+        held = self.coordinator.memory._fleet.quarantined_until(worker.key, now) > now
+        return frozen or held or worker.has_stopped
+
+    async def _repaired(self) -> None:
         """A person answers the question what to do about lost artifacts, as `doctor --repair` does."""
 
         async def repairing(process: Process) -> Any:
@@ -419,6 +460,7 @@ class World:
         while left := self._unsettled():
             if self.loop.elapsed > until:
                 self.watch.fail(7, f"{what} does not end: {left}")
+            self._free_workers()
             await self.pause(1.0)
 
     def _unsettled(self) -> str:
@@ -438,7 +480,8 @@ class World:
         """Whatever happened: who asks for everything gets it."""
         for name, shelved in self.oracle.books.items():
             if shelved.book is not None:
-                await self.people.ask(name, MEDIA, Scope())
+                self.oracle.accept_charge()
+                await self.people.ask(name, MEDIA, Scope(), accept_charge=True)
         await self._settle("what was asked in the end")
         self._everything_is_right()
 
@@ -490,12 +533,22 @@ class World:
 
     def _at_rest(self) -> None:
         self.watch.everything()
+        self._journal_replays()
         if leases := self.coordinator.seen("leases", Selection()):
             self.watch.fail(3, f"a lease remains: {leases[0]}")
         if jobs := self.coordinator.seen("jobs", Selection()):
             self.watch.fail(3, f"a job remains: {jobs[0]}")
         if left := self.watch.rows("SELECT asset, id FROM dispatch WHERE outcome IS NULL OR released_at IS NULL"):
             self.watch.fail(3, f"a dispatch without outcome or release: {left[0]}")
+
+    def _journal_replays(self) -> None:
+        """What the journal tells of all assets is what the tables hold, and each step that it tells was allowed."""
+        told, until = Replayed(), self.database.run(journal.horizon)
+        while rows := self.database.run(journal.read, None, told.last_row, until, 1000):
+            replay(rows, told)
+        wrong = told.faults + told.differences(self.database.run(journal.standings))
+        if wrong:
+            self.watch.fail(16, f"the journal does not tell what is there: {wrong[0]}")
 
 
 def _ordinals(places: str) -> list[int]:
