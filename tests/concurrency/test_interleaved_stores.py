@@ -195,6 +195,51 @@ def test_jobs_that_a_slow_engine_enters_once_more_are_not_begun_again() -> None:
     Stage().run(play)
 
 
+def test_merge_that_two_keepers_find_due_is_begun_once() -> None:
+    """The second one enters it when the first one's was accepted and settled, and its dispatch not released yet."""
+
+    async def play(stage: Stage) -> None:
+        key = await stage.save(ONE)
+        async with stage.playing(workers=0) as engine:
+            twin = await _twin(stage)
+            hand = Hand(stage, engine)
+            settled, entered = asyncio.Event(), asyncio.Event()
+            delivered: list[asyncio.Future[str]] = []
+
+            async def lose() -> None:
+                stage.coordination.lose()
+
+            async def pause() -> None:
+                settled.set()
+                await entered.wait()
+
+            async def overtake() -> None:
+                for _ in range(2):
+                    await engine.keeper.look()
+                (merge,) = await hand.take(MERGE)
+                once_before(stage.coordination, "release", pause)
+                delivered.append(asyncio.ensure_future(hand.done(merge)))
+                await settled.wait()
+
+            await stage.ask(engine, key, ("voice",))
+            one, two = await hand.take("chunk")
+            await hand.done(one)
+            once_before(stage.coordination, "enqueue", lose, of_kind(MERGE))
+            await hand.done(two)
+            once_before(stage.coordination, "enqueue", overtake, of_kind(MERGE))
+            await twin.keeper.look()
+            assert await hand.take(MERGE) == []
+            entered.set()
+            await asyncio.gather(*delivered)
+            await hand.finish_all()
+            await twin.stop()
+        assert set(hand.taken.values()) == {1}
+        assert await states(stage, "voice") == [State.READY]
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
 def test_slow_engine_cannot_enter_jobs_of_a_dispatch_that_was_rolled_back_meanwhile() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(ONE)

@@ -62,6 +62,7 @@ EDGES: tuple[Mutant, ...] = (
         "        if over := [claim for claim in claims if claim.claim_no < 0]:\n",
         "hub/test_local_hub.py::test_job_that_is_made_by_now_is_dropped_instead_of_given_out",
         "concurrency/test_interleaved_stores.py::test_jobs_that_a_slow_engine_enters_once_more_are_not_begun_again",
+        "concurrency/test_interleaved_stores.py::test_merge_that_two_keepers_find_due_is_begun_once",
     ),
     fault(
         "a worker that is drained gives back what runs",
