@@ -164,9 +164,9 @@ class Watched(SqlStorage):
 
     commits: Commits
 
-    async def open_request(self, new: NewRequest) -> Opened:
+    async def open_request(self, new: NewRequest, entry: int = 0) -> Opened:
         """As ever."""
-        opened = await super().open_request(new)
+        opened = await super().open_request(new, entry)
         self.commits.asked = time.perf_counter()
         return opened
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import pytest
 from invariants import always, at_rest, rows
@@ -365,6 +367,29 @@ async def _set_planner(stage: Stage, number: int) -> None:
     await stage.database.write(
         lambda connection: connection.execute(text(f"UPDATE meta SET value = {number} WHERE name = 'planner'"))
     )
+
+
+def test_a_tick_asks_side_by_side_what_does_not_hang_on_an_answer() -> None:
+    async def play(stage: Stage) -> None:
+        engine, asked, all_asked = stage.engine(), set[str](), asyncio.Event()
+
+        def together(name: str, ask: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+            async def answer(*args: Any) -> Any:
+                asked.add(name)
+                if len(asked) == 3:
+                    all_asked.set()
+                await all_asked.wait()
+                return await ask(*args)
+
+            return answer
+
+        for owner, name in ((stage.storage, "outlook"), (stage.coordination, "pairs"), (stage.coordination, "serving")):
+            setattr(owner, name, together(name, getattr(owner, name)))
+        async with asyncio.timeout(10.0):
+            await engine.scheduler.tick()
+        assert asked == {"outlook", "pairs", "serving"}
+
+    Stage().run(play)
 
 
 def _counted(stage: Stage) -> list[float]:

@@ -6,7 +6,7 @@ import pytest
 from world import ALL, Driver, Time, book, chapter, large_book, scene, unit
 
 from animastor.books.model import Book
-from animastor.engine.ports import Ended, Scope, ScopeKind
+from animastor.engine.ports import Ended, NewRequest, Scope, ScopeKind
 from animastor.engine.states import RequestState, State
 from animastor.storage.requests import ScopeError
 from animastor.storage.sql import SqlStorage
@@ -39,6 +39,20 @@ async def test_a_request_covers_exactly_its_scope(driver: Driver, scope: Scope, 
     progress = await driver.storage.progress(opened.request.request_id)
     assert [one.assets for one in progress.media] == [len(covered)] * 3
     assert [one.pending for one in progress.media] == [len(covered)] * 3
+
+
+async def test_a_request_is_opened_with_its_first_assets_entered(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(_two_chapters())
+    small = NewRequest(key, Scope(ScopeKind.SCENE, "1", "a"), ALL, "small")
+    opened = await storage.open_request(small, 100)
+    assert opened.request.state is RequestState.OPEN
+    assert await _covered(driver, key) == {"a"}
+    large = await storage.open_request(NewRequest(key, Scope(), ALL, "large"), 4)
+    assert large.request.state is RequestState.PREPARING
+    assert "b" in await _covered(driver, key)
+    assert "d" not in await _covered(driver, key)
+    assert (await storage.enter(large.request.request_id, 1000)).done
+    assert await _covered(driver, key) == {"a", "b", "c", "d"}
 
 
 async def test_a_scope_that_is_not_there_is_refused(driver: Driver) -> None:

@@ -419,9 +419,10 @@ class MemoryCoordination:
         self._era.set(era, self._clock.now(), window=window)
         self._bell.ring()
 
-    async def serving(self) -> None:
+    async def serving(self) -> int | None:
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
         self._queue.watch.present(self._clock.now())
+        return self._era.number
 
     async def take_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[float]:
         """Take what one process at a time does: 0, or the seconds until another's turn is over."""

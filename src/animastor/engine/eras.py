@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from animastor.engine.gate import Gate
 from animastor.engine.observing import Observer
 from animastor.engine.ports import Coordination, Storage
@@ -33,7 +31,7 @@ class Eras:
 
     async def present(self) -> None:
         """Say that a server is there (workers' silence counts only then), and look whether the copy is."""
-        _, era = await asyncio.gather(self._coordination.serving(), self._coordination.era())
+        era = await self._coordination.serving()
         self._reach.back()
         if era is None:
             await self.check()

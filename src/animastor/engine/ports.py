@@ -313,8 +313,11 @@ class Coordination(Protocol):
         """Write the era that the database gave; claim numbers start behind it. `window`: workers may still be heard."""
         ...
 
-    async def serving(self) -> None:
-        """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
+    async def serving(self) -> int | None:
+        """Say that a server is there; whoever finds the mark too old starts every claim's silence anew.
+
+        Gives the era that the store holds, as `era` does.
+        """
         ...
 
     async def take_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[float]:
@@ -1087,7 +1090,7 @@ class Storage(Protocol):
     async def highest_take(self, book_key: BookKey, media: str, unit_id: str) -> int: ...
 
     # requests -----------------------------------------------------------------------------------------------------
-    async def open_request(self, new: NewRequest) -> Opened: ...
+    async def open_request(self, new: NewRequest, entry: int = 0) -> Opened: ...  # `entry`: assets entered with it
     async def enter(self, request_id: int, limit: int) -> Entered: ...
     async def failed_media(self, book_key: BookKey, scope: Scope) -> Sequence[str]: ...  # of which something FAILED
     async def kept_parts(self, request: RequestRow) -> Sequence[KeptPart]: ...  # which a rebuild leaves alone

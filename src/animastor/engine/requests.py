@@ -34,6 +34,7 @@ from animastor.protocol import BookKey, Clock
 ENDED = frozenset({RequestState.DONE, RequestState.DONE_WITH_FAILURES, RequestState.CANCELLED, RequestState.SUPERSEDED})
 OTHERS_S = 2.0  # how often to look without an event of this engine: another one may have done the work
 WATCHING_SHARE = 10  # looking may take at most one part in so many of the time
+AT_ONCE = 100  # assets that are entered in the transaction that opens their request
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,9 @@ class Requests:
         media = tuple(name for name in closed if name not in disabled)
         if not media:
             raise EngineError(f"nothing to do: {', '.join(disabled)} is switched off in this book")
-        opened = await self._storage.open_request(replace(new, media=media, named=new.named or new.media))
+        wanted = replace(new, media=media, named=new.named or new.media)
+        opened = await self._storage.open_request(wanted, min(AT_ONCE, self._config.entry_chunk))
+        self._entered()
         await self.enter(opened.request)
         for request_id in opened.superseded:
             await self.sweep(request_id)
@@ -115,8 +118,12 @@ class Requests:
         while not done and state is RequestState.PREPARING:
             entered = await self._storage.enter(request.request_id, self._config.entry_chunk)
             state, done = entered.state, entered.done
-            self._bell.ring()
-            self._changes.happened()
+            self._entered()
+
+    def _entered(self) -> None:
+        """Something is PENDING that may start now."""
+        self._bell.ring()
+        self._changes.happened()
 
     async def resume_preparing(self) -> int:
         """Enter what an interrupted process left half entered; how many requests."""

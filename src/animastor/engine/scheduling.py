@@ -6,16 +6,20 @@ another.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import TypeVar
 
+from animastor.ending import ended
 from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.dispatching import Dispatcher, Round
 from animastor.engine.eras import Eras
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
-from animastor.engine.ports import Coordination, PairStatus, Storage
+from animastor.engine.ports import Coordination, Outlook, PairStatus, Storage
 from animastor.engine.reasons import Reason
 from animastor.engine.replanning import Replanner
 from animastor.engine.starting import kept_out
@@ -29,6 +33,8 @@ NOBODY_S = 0.25  # between looks while there is no worker at all: the first one 
 WELCOME_S = 60.0  # how often what waits for a worker is woken anyway: another replica may have said so too late
 FINISH_S = 1.0  # how long an ended request may go unnoticed while others are busy
 FINISH_ANYWAY_S = 60.0  # or when nothing happened here since the last look: another replica's last event may be lost
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -48,6 +54,13 @@ class _Tick:
     def quiet(self) -> bool:
         """Nothing moved."""
         return not (self.replanned or self.started or self.moved)
+
+
+async def _given(answer: T | BaseException) -> T:
+    """An answer that was asked for before it was needed. Raises what asking raised."""
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
 
 
 class Scheduler:
@@ -99,13 +112,20 @@ class Scheduler:
     async def tick(self) -> float:
         """One tick; how many seconds the next one may wait at most."""
         tick = _Tick()
-        answers = await self._isolation.step("saying that a server is there", self._eras.present())
+        # Side by side, as no read hangs on another; what was read is looked at only when it may be.
+        here, found, statuses = await asyncio.gather(
+            self._eras.present(),
+            self._storage.outlook(self._pairs),
+            self._coordination.pairs(self._pairs),
+            return_exceptions=True,
+        )
+        answers = await self._isolation.step("saying that a server is there", _given(here))
         if answers and self._successors.owes:
             await self._isolation.step("catching up", self._successors.pay())
-        if answers and await self._may_look() and await self._isolation.step("looking", self._look(tick)):
+        if answers and await self._may_look() and await self._isolation.step("looking", self._look(tick, found)):
             await self._isolation.step("waking what waited", self._wake_later(tick))
             await self._isolation.step("replanning", self._replan(tick))
-            await self._isolation.step("dispatching", self._dispatch(tick))
+            await self._isolation.step("dispatching", self._dispatch(tick, statuses))
         await self._isolation.step("finishing requests", self._finish(tick))
         if tick.replanned or tick.started or tick.moved:
             self._changes.happened()
@@ -124,8 +144,8 @@ class Scheduler:
         """Only a look at the database can tell that its plans are this program's again."""
         return await self._gate.look() in (None, Reason.OTHER_PLANNER)
 
-    async def _look(self, tick: _Tick) -> None:
-        found = await self._storage.outlook(self._pairs)
+    async def _look(self, tick: _Tick, answer: Outlook | BaseException) -> None:
+        found = await _given(answer)
         await self._gate.plans_are_ours(found.may_plan)
         if found.may_plan:
             tick.due, tick.unplanned, tick.wake_in_s = found.due, found.unplanned, found.wake_in_s
@@ -141,8 +161,8 @@ class Scheduler:
         if tick.unplanned or (self._replanner.asked and self._gate.may_plan):
             tick.replanned, tick.due = await self._replanner.replan(), None
 
-    async def _dispatch(self, tick: _Tick) -> None:
-        statuses = await self._coordination.pairs(self._pairs)
+    async def _dispatch(self, tick: _Tick, answer: Sequence[PairStatus] | BaseException) -> None:
+        statuses = await (_given(answer) if tick.quiet else self._coordination.pairs(self._pairs))
         if await self._welcome(frozenset().union(*(status.profiles for status in statuses))):
             tick.due = None
         for status in statuses:
@@ -151,17 +171,21 @@ class Scheduler:
                 await self._isolation.step(f"dispatching {pair}", self._dispatch_in_turn(pair, status, tick))
 
     async def _dispatch_in_turn(self, name: str, status: PairStatus, tick: _Tick) -> None:
-        turn = await self._turns.take([name])
+        sharing = asyncio.create_task(self._sharing())  # asked while the turn is taken
         try:
-            if turn.has(name):
-                await self._dispatch_pair(status, turn, tick)
+            turn = await self._turns.take([name])
+            try:
+                if turn.has(name):
+                    await self._dispatch_pair(status, await sharing, turn, tick)
+            finally:
+                await turn.end()
         finally:
-            await turn.end()
+            await ended(sharing)
         tick.again = tick.again or turn.again
         tick.others_s = min(tick.others_s, *turn.missed.values(), inf)
 
-    async def _dispatch_pair(self, status: PairStatus, turn: Turn, tick: _Tick) -> None:
-        done: Round = await self._dispatcher.dispatch(status, await self._sharing(), turn)
+    async def _dispatch_pair(self, status: PairStatus, books: int, turn: Turn, tick: _Tick) -> None:
+        done: Round = await self._dispatcher.dispatch(status, books, turn)
         tick.started += done.started
         tick.moved += done.moved
 

@@ -17,6 +17,7 @@ from animastor.media.registry import Registry
 from animastor.protocol import BookKey
 from animastor.storage import numbers
 from animastor.storage.assets import ensure_assets
+from animastor.storage.entering import enter
 from animastor.storage.locking import lock_book, lock_request
 from animastor.storage.rows import Statement, fetch, run, scalar
 from animastor.storage.windows import BEFORE_ALL, placed, stand, standings
@@ -145,8 +146,11 @@ def request_row(row: Any) -> RequestRow:
     )
 
 
-def open_request(connection: Connection, registry: Registry, new: NewRequest) -> Opened:
-    """Open a request, or give the first one with its key. Raises `ScopeError` for a place that is not there."""
+def open_request(connection: Connection, registry: Registry, new: NewRequest, entry: int = 0) -> Opened:
+    """Open a request, or give the first one with its key. Raises `ScopeError` for a place that is not there.
+
+    A new one's first chunk, of at most `entry` assets, is entered at once: what is small is open when it is there.
+    """
     lock_book(connection, new.book_key)
     books = fetch(connection, _WORKSPACE_OF, book=new.book_key)
     if not books:
@@ -172,6 +176,8 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest) ->
     rebuilt = [(one, int(new.rebuild and one in (new.named or media))) for one in media]
     run(connection, _INSERT_MEDIA, id=request_id, media=rebuilt).close()
     _take_position(connection, new, request_id)
+    if entry:
+        enter(connection, registry, request_id, entry)
     return Opened(request(connection, request_id), superseded, resumed)
 
 

@@ -308,9 +308,12 @@ class SqlStorage(ports.Storage):
 
     # requests
 
-    async def open_request(self, new: NewRequest) -> ports.Opened:
-        """Open a request, or give the first one with its key. Raises `requests.ScopeError`."""
-        return await self._db.write(requests.open_request, self._registry, new)
+    async def open_request(self, new: NewRequest, entry: int = 0) -> ports.Opened:
+        """Open a request and enter its first chunk, or give the first one with its key. Raises `requests.ScopeError`.
+
+        `entry`: the most assets of that chunk; 0 enters none.
+        """
+        return await self._db.write(requests.open_request, self._registry, new, entry)
 
     async def enter(self, request_id: int, limit: int) -> ports.Entered:
         """Enter the next chunk."""

@@ -210,6 +210,11 @@ def encode_number(claim_no: int) -> str:
     return f"{claim_no >> ERA_BITS}-{claim_no & ((1 << ERA_BITS) - 1)}"
 
 
+def decode_era(answer: bytes | None) -> int | None:
+    """The era, or None when the store has lost it."""
+    return None if answer is None else int(answer)
+
+
 def decode_number(text: str) -> int:
     """The port's number; 0 for none."""
     era, _, count = text.partition("-")

@@ -245,17 +245,16 @@ class RedisCoordination:
 
     async def era(self) -> int | None:
         """The era that the store holds, or None when it has lost it."""
-        answer = await self._run("era")
-        return None if answer is None else int(answer)
+        return codec.decode_era(await self._run("era"))
 
     async def set_era(self, era: int, *, window: bool = True) -> None:
         """Write the era that the database gave; claim numbers start behind it. A lower one than is held is ignored."""
         await self._run("set_era", str(era), repr(self._window if window else 0.0))
         self._bell.ring()
 
-    async def serving(self) -> None:
+    async def serving(self) -> int | None:
         """Say that a server is there; whoever finds the mark too old starts every claim's silence anew."""
-        await self._run("serving")
+        return codec.decode_era(await self._run("serving"))
 
     async def take_turns(self, names: Sequence[str], who: str, seconds: float) -> Sequence[float]:
         """Take what one process at a time does: 0, or the seconds until another's turn is over."""
