@@ -68,13 +68,13 @@ STORAGE: tuple[Mutant, ...] = (
     fault(
         "an edit does not raise the plans of the scenes that it changed",
         "storage/edits.py",
-        "    if not raised:\n        run(connection, _TOUCH_SCENES",
-        "    if raised:\n        run(connection, _TOUCH_SCENES",
+        "    if not raised:\n        tell(connection, _TOUCH_SCENES",
+        "    if raised:\n        tell(connection, _TOUCH_SCENES",
     ),
     fault(
         "another voice raises no plans",
         "storage/edits.py",
-        "    run(connection, _TOUCH_BOOK, book=book_key).close()\n",
+        "    tell(connection, _TOUCH_BOOK, book=book_key)\n",
         "",
     ),
     fault(
@@ -110,7 +110,7 @@ STORAGE: tuple[Mutant, ...] = (
     fault(
         "the locks of scenes are left out",
         "storage/locking.py",
-        "        run(connection, _GUARD, assets=sorted(set(assets))).close()\n",
+        "        tell(connection, _GUARD, assets=sorted(set(assets)))\n",
         "        pass\n",
         "storage/test_storage_concurrency.py::test_overlapping_batches_in_any_order_never_deadlock",
     ),
@@ -192,8 +192,8 @@ STORAGE: tuple[Mutant, ...] = (
     fault(
         "a plan that waits does not look whether what it waits for has come meanwhile",
         "storage/dependants.py",
-        "    if waiting:\n        run(connection, _NOT_COMING",
-        "    if not waiting:\n        run(connection, _NOT_COMING",
+        "    if waiting:\n        tell(connection, _NOT_COMING",
+        "    if not waiting:\n        tell(connection, _NOT_COMING",
         "storage/test_storage_waiting.py::test_a_picture_that_is_found_to_be_as_it_was_is_not_waited_for",
     ),
     fault(
@@ -255,7 +255,7 @@ STORAGE: tuple[Mutant, ...] = (
     fault(
         "two parts are fixed in one place",
         "storage/given.py",
-        "    if fixed:\n        run(connection, _LET_GO, places=fixed).close()\n",
+        "    if fixed:\n        tell(connection, _LET_GO, places=fixed)\n",
         "",
         "storage/test_storage_given.py::test_only_one_part_is_fixed_in_one_place",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -16,12 +17,18 @@ from animastor.storage import journal
 from animastor.storage.database import Database
 from animastor.storage.postgres import PostgresDatabase
 from animastor.storage.sql import SqlStorage
+from animastor.storage.telling import catch_up
 
 on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 
 
 def _row(asset: int) -> JournalRow:
     return JournalRow(at=1.0, asset=AssetId(asset), type=JournalType.SKIPPED, state=None, reason="said")
+
+
+def _observe(connection: Connection, rows: Sequence[JournalRow]) -> None:
+    journal.observe(connection, rows)
+    catch_up(connection)  # in the middle of a transaction nothing waits to be sent
 
 
 async def _assets(storage: SqlStorage, after: int = 0) -> list[int | None]:
@@ -35,7 +42,7 @@ async def test_row_is_not_shown_before_one_with_a_lower_id_that_is_still_being_w
     assert isinstance(database, PostgresDatabase)
     await storage.observe([_row(1)])
     async with in_transaction(database) as (slow, transaction):
-        await slow.run_sync(journal.observe, [_row(2)])
+        await slow.run_sync(_observe, [_row(2)])
         await storage.observe([_row(3)])
         assert await _assets(storage) == [1]
         assert await storage.journal(asset=AssetId(3)) == []
@@ -48,7 +55,7 @@ async def test_row_is_not_shown_before_one_with_a_lower_id_that_is_still_being_w
 async def test_row_that_was_taken_back_hides_no_later_one(database: Database, storage: SqlStorage) -> None:
     assert isinstance(database, PostgresDatabase)
     async with in_transaction(database) as (slow, transaction):
-        await slow.run_sync(journal.observe, [_row(1)])
+        await slow.run_sync(_observe, [_row(1)])
         await storage.observe([_row(2)])
         assert await _assets(storage) == []
         await transaction.rollback()
@@ -68,7 +75,7 @@ async def test_reader_who_follows_many_writers_gets_each_row_once_and_in_order(
         for _ in range(15):
             async with in_transaction(database) as (connection, transaction):
                 for _ in range(random.randrange(1, 4)):
-                    await connection.run_sync(journal.observe, [_row(asset)] * random.randrange(1, 4))
+                    await connection.run_sync(_observe, [_row(asset)] * random.randrange(1, 4))
                     await connection.execute(text(f"SELECT pg_sleep({random.random() / 200})"))
                 await (transaction.rollback() if random.random() < 0.2 else transaction.commit())
 

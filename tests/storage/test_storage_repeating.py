@@ -31,6 +31,9 @@ class Twice:
     async def read(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return await self._inner.read(core, *args, **kwargs)
 
+    async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._inner.glance(core, *args, **kwargs)
+
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         await self._inner.write(core, *args, **kwargs)
         return await self._inner.write(core, *args, **kwargs)

@@ -19,7 +19,7 @@ from animastor.protocol import Uploaded
 from animastor.storage.given import unfix_lost
 from animastor.storage.locking import lock_assets
 from animastor.storage.reuse import forget
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.tally import refresh_tally
 from animastor.storage.waiting import Reopening, reopen
 
@@ -158,7 +158,7 @@ _READY_WITHOUT = Statement(
 def uploaded_in_vain(connection: Connection, uploaded: Uploaded) -> None:
     """These bytes were refused; if nothing names them, they are to be collected."""
     about = {"checksum": uploaded.checksum, "suffix": uploaded.suffix, "size": uploaded.size}
-    run(connection, _IN_VAIN, **about).close()
+    tell(connection, _IN_VAIN, **about)
 
 
 def suffixes(connection: Connection, checksums: Collection[str]) -> dict[str, str]:
@@ -173,13 +173,13 @@ def after(connection: Connection, checksum: str, limit: int) -> list[tuple[str, 
 
 def hold_collecting(connection: Connection, seconds: float) -> None:
     """Mark nothing for so long: a backup reads what may be unused by the time that it gets there."""
-    run(connection, _HOLD, seconds=seconds).close()
+    tell(connection, _HOLD, seconds=seconds)
 
 
 def mark(connection: Connection, limit: int, kept_s: float = KEPT_S, after: str = "") -> list[tuple[str, str]]:
     """Mark up to `limit` artifacts that have been unused for `kept_s`; up to `limit` that are marked, by checksum."""
-    run(connection, _MARK_ANEW).close()
-    run(connection, _MARK, limit=limit, kept=kept_s).close()
+    tell(connection, _MARK_ANEW)
+    tell(connection, _MARK, limit=limit, kept=kept_s)
     return [(row.checksum, row.suffix) for row in fetch(connection, _MARKED, limit=limit, after=after)]
 
 
@@ -196,7 +196,7 @@ def used(connection: Connection, checksums: Collection[str]) -> dict[str, bool]:
 
 def unmark(connection: Connection, used_: Mapping[str, bool]) -> None:
     """These are used after all; those that no plan wants are looked at again."""
-    run(connection, _UNMARK, sums=sorted((checksum, int(again)) for checksum, again in used_.items())).close()
+    tell(connection, _UNMARK, sums=sorted((checksum, int(again)) for checksum, again in used_.items()))
 
 
 def still_marked(connection: Connection, checksums: Collection[str]) -> set[str]:
@@ -214,15 +214,15 @@ def collected(connection: Connection, checksums: Collection[str], held: Sequence
     forget(connection, [(row.asset, row.hash, row.artifact) for row in held if row.id is not None])
     orphans = [(row.asset, row.hash) for row in held if row.id is None]
     if orphans:
-        run(connection, _DROP_ORPHANS, keys=orphans).close()
-    run(connection, _DELETE, sums=sorted(checksums)).close()
+        tell(connection, _DROP_ORPHANS, keys=orphans)
+    tell(connection, _DELETE, sums=sorted(checksums))
 
 
 def bytes_missing(connection: Connection, registry: Registry, checksums: Collection[str], held: Sequence[Any]) -> int:
     """Bytes are positively absent: parts that named them are missing, READY assets that need them made again."""
     lock_assets(connection, [row.asset for row in held if row.id is not None])
     forget(connection, [(row.asset, row.hash, row.artifact) for row in held])
-    run(connection, _DELETE, sums=sorted(checksums)).close()
+    tell(connection, _DELETE, sums=sorted(checksums))
     there = [row for row in held if row.id is not None]
     unfix_lost(connection, [row.asset for row in there])
     refresh_tally(connection, ((row.book_key, row.media, row.asset) for row in there))

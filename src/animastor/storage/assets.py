@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from animastor.media.registry import Registry
 from animastor.storage import numbers
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, scalar, tell
 
 CHUNK: Final = 20_000  # scenes of one statement
 
@@ -53,14 +53,14 @@ def add_assets(connection: Connection, media: tuple[str, ...], scenes: list[int]
     for start in range(0, len(scenes), CHUNK):
         chunk = scenes[start : start + CHUNK]
         first = numbers.take(connection, "asset", len(chunk) * len(media))
-        run(
+        tell(
             connection,
             _ADD,
             first=first,
             types=len(media),
             scenes=list(enumerate(chunk)),
             media=list(enumerate(media)),
-        ).close()
+        )
 
 
 def ensure_assets(connection: Connection, registry: Registry, book_key: int) -> None:

@@ -14,7 +14,7 @@ from animastor.engine.states import State
 from animastor.storage import journal
 from animastor.storage.coverage import CARRIED
 from animastor.storage.locking import lock_assets
-from animastor.storage.rows import Statement, run
+from animastor.storage.rows import Statement, tell
 from animastor.storage.whole import Gathering, changed, gather
 
 _BEGIN = Statement(
@@ -59,7 +59,7 @@ def begin(connection: Connection, begins: Sequence[Begin]) -> list[Begun]:
     fences = {(row.id, row.dispatch_id): row.fence for row in begun}
     if new:
         dispatches = [(row.id, row.fence, row.dispatch_id, row.request_id) for row in begun if row.id in new]
-        run(connection, _DISPATCH, dispatches=dispatches).close()
+        tell(connection, _DISPATCH, dispatches=dispatches)
         members = [(row.id, row.dispatch_id, "") for row in begun if row.id in new]
         journal.record(connection, JournalType.DISPATCHED, State.GENERATING, "", members)
     return [

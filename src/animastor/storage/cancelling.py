@@ -20,7 +20,7 @@ from animastor.storage import journal
 from animastor.storage.coverage import EXCLUDED, in_scope
 from animastor.storage.locking import lock_book, lock_request
 from animastor.storage.requests import close, scope_keys, unfinished_of
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.sweeping import sweep_later
 
 _EXCLUDE = Statement(
@@ -90,7 +90,7 @@ def exclude(
     chapter, scene = scope_keys(connection, book_key, scope)
     off = sorted({*media, *(name for one in media if one in registry for name in registry.requiring(one))})
     given = {"scope": scope.kind.value, "chapter": chapter, "scene": scene}
-    run(connection, _EXCLUDE, requests=list(requests), media=off, **given).close()
+    tell(connection, _EXCLUDE, requests=list(requests), media=off, **given)
     empty = [row.id for row in fetch(connection, _EMPTY, requests=list(requests))]
     closed = [one for one in empty if close(connection, one, RequestState.CANCELLED)]
     narrowed = tuple(one for one in requests if one not in closed)

@@ -22,7 +22,7 @@ from animastor.storage.diff import Diff, Incoming, Kept, bare, compare, content_
 from animastor.storage.edits import reopen_requests, sweep_scopes, switch_off, touch_book, touch_scenes
 from animastor.storage.locking import lock_book, lock_whole_book
 from animastor.storage.purging import purge_units
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.touched import stored_scenes
 from animastor.storage.windows import place_windows
 
@@ -244,7 +244,7 @@ class _Saving:
 
     def _new_book(self) -> int:
         key = numbers.take(self._connection, "book")
-        run(self._connection, _ADD_BOOK, new=[(key, WORKSPACE, self._book.head.book_id)]).close()
+        tell(self._connection, _ADD_BOOK, new=[(key, WORKSPACE, self._book.head.book_id)])
         return key
 
     def _revision(self, changed: bool) -> int:
@@ -263,13 +263,13 @@ class _Saving:
                 content = orjson.dumps(chapter_to_json(chapter)).decode()
                 rows.append((key, self._key, chapter.chapter_id, position, hash_, content))
         for chunk in chunks(rows):
-            run(self._connection, _WRITE_CHAPTERS, new=chunk).close()
+            tell(self._connection, _WRITE_CHAPTERS, new=chunk)
         self._left = sorted(row.chapter_key for row in stored.values())
         return bool(rows or self._left)
 
     def _drop_chapters(self) -> None:
         if self._left:
-            run(self._connection, _DROP_CHAPTERS, gone=self._left).close()
+            tell(self._connection, _DROP_CHAPTERS, gone=self._left)
 
     def _change_scenes(self, other: Sequence[Kept]) -> list[int]:
         """Write scenes whose bytes changed; the keys of those whose content did."""
@@ -285,7 +285,7 @@ class _Saving:
                 if before != after:
                     changed.append(key)
                     self._purge_units(key, before, after)
-            run(self._connection, _CHANGE_SCENES, new=rows).close()
+            tell(self._connection, _CHANGE_SCENES, new=rows)
         return changed
 
     def _purge_units(self, scene: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
@@ -297,8 +297,8 @@ class _Saving:
     def _move_scenes(self, moved: Sequence[Kept]) -> None:
         for chunk in chunks(moved):
             rows = [(one.stored.scene_key, one.position, self._chapter_keys[one.incoming.chapter_id]) for one in chunk]
-            run(self._connection, _MOVE_SCENES, new=rows).close()
-            run(self._connection, _MOVE_ASSETS, new=rows).close()
+            tell(self._connection, _MOVE_SCENES, new=rows)
+            tell(self._connection, _MOVE_ASSETS, new=rows)
 
     def _add_scenes(self, diff: Diff) -> None:
         if not diff.added:
@@ -306,7 +306,7 @@ class _Saving:
         first = numbers.take(self._connection, "scene", len(diff.added))
         keyed = [(first + nth, one, position) for nth, (one, position) in enumerate(diff.added)]
         for chunk in chunks(keyed):
-            run(self._connection, _ADD_SCENES, new=[self._scene_row(*one) for one in chunk]).close()
+            tell(self._connection, _ADD_SCENES, new=[self._scene_row(*one) for one in chunk])
         add_assets(self._connection, self._registry.names, [key for key, _, _ in keyed])
 
     def _scene_row(self, key: int, one: Incoming, position: int) -> tuple[object, ...]:
@@ -326,7 +326,7 @@ class _Saving:
                 self._key, head.title, head.language, head.identifier, *came_from, self._book.source, head_json,
                 self._head_hash, self._settings, disabled, ahead, self._revision(changed or content_changed),
             )  # fmt: skip
-            run(self._connection, _WRITE_BOOK, new=[row]).close()
+            tell(self._connection, _WRITE_BOOK, new=[row])
         return changed
 
     def _save_cover(self) -> bool:
@@ -336,9 +336,9 @@ class _Saving:
         if held == ((cover.media_type, cover.data) if cover is not None else None):
             return False
         if cover is None:
-            run(self._connection, _NO_COVER, book=self._key).close()
+            tell(self._connection, _NO_COVER, book=self._key)
         else:
-            run(self._connection, _COVER, book=self._key, media_type=cover.media_type, data=cover.data).close()
+            tell(self._connection, _COVER, book=self._key, media_type=cover.media_type, data=cover.data)
         return True
 
     def _raise(self, diff: Diff, changed: Collection[int], *, whole: bool) -> None:
@@ -378,7 +378,7 @@ def save_settings(
     if rows[0].settings == given:
         return SavedBook(book_key, revision, 0, 0, 0, unchanged=True)
     lock_whole_book(connection, book_key)
-    run(connection, _WRITE_SETTINGS, book=book_key, settings=given).close()
+    tell(connection, _WRITE_SETTINGS, book=book_key, settings=given)
     touch_book(connection, book_key)
     return SavedBook(book_key, revision + 1, 0, 0, 0, unchanged=False)
 

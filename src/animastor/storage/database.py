@@ -48,7 +48,7 @@ class Database(Protocol):
         ...
 
     async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a function that reads by one statement, for which no transaction has to be begun and ended."""
+        """Run a function that reads, each statement on a snapshot of its own: no transaction is begun and ended."""
         ...
 
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

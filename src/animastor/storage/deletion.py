@@ -24,7 +24,7 @@ from animastor.storage.locking import lock_assets, lock_book
 from animastor.storage.purging import purge_assets
 from animastor.storage.removal import drop_scenes
 from animastor.storage.requests import close, unfinished_of
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.waiting import StepBack, step_back
 
 SCENES: Final = 40  # of one batch: no transaction over 50 ms
@@ -88,7 +88,7 @@ _LAST = [
 def begin_deletion(connection: Connection, book_key: BookKey) -> tuple[int, ...]:
     """Write the tombstone and close the book's requests; those that were closed. Repeating it is harmless."""
     lock_book(connection, book_key)
-    run(connection, _TOMBSTONE, book=book_key).close()
+    tell(connection, _TOMBSTONE, book=book_key)
     requests = [one.request_id for one in unfinished_of(connection, book_key)]
     return tuple(one for one in requests if close(connection, one, RequestState.CANCELLED))
 
@@ -134,7 +134,7 @@ def _delete_last(connection: Connection, book_key: BookKey) -> Deleting:
     if held:
         return Deleting(0, tuple(_ended(held)))
     purge_assets(connection, left, ())
-    run(connection, _FORGET, about=about).close()
+    tell(connection, _FORGET, about=about)
     for statement in _LAST:
-        run(connection, statement, book=book_key).close()
+        tell(connection, statement, book=book_key)
     return Deleting(0, (), done=True)

@@ -18,7 +18,7 @@ from animastor.media.registry import Registry
 from animastor.storage import journal
 from animastor.storage.coverage import COVERED_BY
 from animastor.storage.holding import hold
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 
 Changed = tuple[int, str]  # scene, media type
 _READERS: Final = {"scene": int, "reader": str, "bit": int}
@@ -106,20 +106,20 @@ def _readers(registry: Registry, changed: Iterable[Changed]) -> list[tuple[int, 
 def raise_readers(connection: Connection, registry: Registry, changed: Iterable[Changed]) -> None:
     """These became READY: whoever requires or follows them is planned again."""
     if readers := _readers(registry, changed):
-        run(connection, _RAISE, readers=readers).close()
+        tell(connection, _RAISE, readers=readers)
 
 
 def raise_followers(connection: Connection, registry: Registry, changed: Iterable[Changed]) -> None:
     """These left PENDING or GENERATING for good: whoever follows them waits no more."""
     readers = [(scene, name, bit & Wait.FOLLOWS) for scene, name, bit in _readers(registry, changed)]
     if readers := [one for one in readers if one[2]]:
-        run(connection, _RAISE, readers=readers).close()
+        tell(connection, _RAISE, readers=readers)
 
 
 def raise_waiting(connection: Connection, registry: Registry, changed: Iterable[Changed]) -> None:
     """These turned out to be as they were, or rest now: whoever waits for them is planned again."""
     if readers := _readers(registry, changed):
-        run(connection, _RAISE_WAITING, readers=readers).close()
+        tell(connection, _RAISE_WAITING, readers=readers)
 
 
 def wait_for_nothing_in_vain(connection: Connection, waiting: Sequence[tuple[int, str, int]]) -> None:
@@ -129,7 +129,7 @@ def wait_for_nothing_in_vain(connection: Connection, waiting: Sequence[tuple[int
     would wait for ever.
     """
     if waiting:
-        run(connection, _NOT_COMING, waiting=waiting).close()
+        tell(connection, _NOT_COMING, waiting=waiting)
 
 
 def fail_readers(connection: Connection, registry: Registry, failed: Sequence[Changed]) -> None:

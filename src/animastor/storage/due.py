@@ -152,7 +152,8 @@ def due(
     """A round of the walk, in the order (n-th of its book, book), and the book served last.
 
     `each` is for a book of ordinary priority; of others there are half and twice as many. `besides` are left out; they
-    count for `each` of their books.
+    count for `each` of their books. Nothing has to be of one snapshot: a row's `plan_seq` is read before whatever else
+    its plan reads, and what changes that raises it; so a plan of both is refused.
     """
     weights = {row.book_key: _WEIGHTS[row.priority] for row in fetch(connection, _WEIGHTED)}
     picks = walk(connection, pair, limit + len(besides), each, after_book, weights)

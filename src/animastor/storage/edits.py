@@ -12,7 +12,7 @@ from animastor.media.registry import Registry
 from animastor.storage import journal
 from animastor.storage.cancelling import exclude
 from animastor.storage.requests import unfinished_of
-from animastor.storage.rows import Statement, run
+from animastor.storage.rows import Statement, tell
 
 _TOUCH_BOOK = Statement(
     "touch_book",
@@ -60,25 +60,25 @@ _SWEEP_SCOPES = Statement(
 
 def touch_book(connection: Connection, book_key: int) -> None:
     """The head or the settings changed."""
-    run(connection, _TOUCH_BOOK, book=book_key).close()
+    tell(connection, _TOUCH_BOOK, book=book_key)
     journal.record(connection, JournalType.EDITED, None, Reason.EDITED, [(None, None, journal.details(book=book_key))])
 
 
 def touch_scenes(connection: Connection, scenes: Sequence[int], *, raised: bool) -> None:
     """These scenes changed; `raised`: their plans are raised with the whole book's already."""
     if not raised:
-        run(connection, _TOUCH_SCENES, scenes=scenes).close()
-    run(connection, _EDITED, scenes=scenes, type=JournalType.EDITED.value, reason=Reason.EDITED.value).close()
+        tell(connection, _TOUCH_SCENES, scenes=scenes)
+    tell(connection, _EDITED, scenes=scenes, type=JournalType.EDITED.value, reason=Reason.EDITED.value)
 
 
 def reopen_requests(connection: Connection, book_key: int, position: int) -> None:
     """Scenes are new or stand elsewhere, the first at `position`: unfinished requests that include them enter them."""
-    run(connection, _REOPEN, book=book_key, position=position).close()
+    tell(connection, _REOPEN, book=book_key, position=position)
 
 
 def sweep_scopes(connection: Connection, book_key: int) -> None:
     """Scenes stand elsewhere, or left: what is named by a chapter or a scene may have become smaller or larger."""
-    run(connection, _SWEEP_SCOPES, book=book_key).close()
+    tell(connection, _SWEEP_SCOPES, book=book_key)
 
 
 def switch_off(connection: Connection, registry: Registry, book_key: int, media: Sequence[str]) -> None:

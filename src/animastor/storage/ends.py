@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from animastor.engine.ports import Ended
 from animastor.engine.states import Outcome
 from animastor.protocol import AssetId, DispatchId
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, need_not_last, scalar, tell
 from animastor.storage.whole import changed
 
 _END = Statement(
@@ -81,5 +81,6 @@ def mark_released(connection: Connection, ended: Sequence[Ended]) -> None:
     ends = sorted({(one.asset, one.dispatch_id) for one in ended})
     if ends:
         if connection.dialect.name != "sqlite":
-            run(connection, _LOCK, ends=ends).close()
-        run(connection, _RELEASED, ends=ends).close()
+            tell(connection, _LOCK, ends=ends)
+        tell(connection, _RELEASED, ends=ends)
+        need_not_last(connection)  # what is not marked is released again

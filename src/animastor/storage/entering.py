@@ -23,7 +23,7 @@ from animastor.storage.coverage import COVERED_BY, EXCLUDED, in_scope
 from animastor.storage.holding import hold
 from animastor.storage.locking import lock_request, lock_scenes_of
 from animastor.storage.rollback import forget_attempts
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.takes import raise_takes
 from animastor.storage.whole import Gathering, changed, gather
 
@@ -131,7 +131,7 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
     done = len(rows) < size
     order, asset = (rows[-1].reading_order, rows[-1].id) if rows else (cursor.cursor_order, cursor.cursor_asset)
     state = RequestState.OPEN if done else RequestState.PREPARING
-    run(connection, _ADVANCE, id=request_id, order=order, asset=asset, state=state.value).close()
+    tell(connection, _ADVANCE, id=request_id, order=order, asset=asset, state=state.value)
     return Entered(entered, done, state)
 
 
@@ -175,16 +175,16 @@ class _Entering:
         named = sorted(row.id for row in busy if row.request_id != self._request_id)
         if named:
             forget_attempts(self._connection, named, accept_charge=self._accept_charge)
-            run(self._connection, _AT_ONCE, assets=named).close()
+            tell(self._connection, _AT_ONCE, assets=named)
         if busy:
-            run(self._connection, _CARRY, assets=sorted(row.id for row in busy)).close()
+            tell(self._connection, _CARRY, assets=sorted(row.id for row in busy))
 
     def _settle(self, rows: Sequence[Any]) -> None:
         planned = [row.id for row in rows if row.planned_seq]
         forget_attempts(self._connection, planned, accept_charge=self._accept_charge)
         needs = sorted(_needs(self._registry, rows))
         if needs:
-            run(self._connection, _WAIT, needs=needs).close()
+            tell(self._connection, _WAIT, needs=needs)
         members = [(row.id, None, "") for row in rows]
         journal.record(self._connection, JournalType.REQUESTED, State.PENDING, Reason.REQUESTED, members)
         left = [(row.scene_key, row.media) for row in rows if row.state == State.FAILED]

@@ -24,7 +24,7 @@ from animastor.protocol import MERGE, AssetId, BookKey
 from animastor.storage import journal
 from animastor.storage.locking import lock_assets
 from animastor.storage.parts import facts_from
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, scalar, tell
 
 _FIXED: Final = "(part.pinned = 1 OR part.supplied = 1)"
 _SCENE_OF_UNIT = Statement(
@@ -181,9 +181,9 @@ def give(connection: Connection, gift: Gift) -> bool:
     unit, hash_ = gift.unit_ids[0], given_hash(gift.unit_ids[0], gift.kind, gift.ordinal, gift.artifact)
     fixed = [(gift.asset, gift.kind, unit, 0, one) for one in _fixed_at(connection, gift)]
     if fixed:
-        run(connection, _LET_GO, places=fixed).close()
+        tell(connection, _LET_GO, places=fixed)
     params = given_structure(gift.params, gift.ordinal, gift.artifact, gift.base)
-    run(
+    tell(
         connection,
         _FIX,
         asset=gift.asset,
@@ -198,7 +198,7 @@ def give(connection: Connection, gift: Gift) -> bool:
         places=orjson.dumps([[0, gift.unit_ids]]).decode(),
         facts=orjson.dumps(gift.facts).decode(),
         params=orjson.dumps(params).decode(),
-    ).close()
+    )
     _touch(connection, [gift.asset], Reason.SUPPLIED if gift.supplied else Reason.PINNED, unit)
     return True
 
@@ -246,7 +246,7 @@ def choose(connection: Connection, asset: AssetId, unit_id: str, take: int) -> N
     lock_assets(connection, [asset])
     if scalar(connection, _THERE, asset=asset) is None:
         raise LookupError("its scene has left the book")
-    run(connection, _CHOOSE, asset=asset, unit=unit_id, take=take).close()
+    tell(connection, _CHOOSE, asset=asset, unit=unit_id, take=take)
     _touch(connection, [asset], Reason.CHOSEN, unit_id)
 
 
@@ -256,6 +256,6 @@ def highest(connection: Connection, book_key: BookKey, media: str, unit_id: str)
 
 
 def _touch(connection: Connection, assets: Sequence[int], why: Reason, unit_id: str) -> None:
-    run(connection, _TOUCH, assets=assets).close()
+    tell(connection, _TOUCH, assets=assets)
     about = journal.details(unit=unit_id)
     journal.record(connection, JournalType.EDITED, None, why, [(asset, None, about) for asset in assets])

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection
 
 from animastor.storage.coverage import HELD, HOLDS, RANK
-from animastor.storage.rows import Statement, run
+from animastor.storage.rows import Statement, tell
 
 _HOLD = Statement(
     "hold",
@@ -34,4 +34,4 @@ _HOLD = Statement(
 def hold(connection: Connection, assets: Iterable[int]) -> None:
     """Those of these that are PENDING may start only when their requests let them."""
     if wanted := sorted(set(assets)):
-        run(connection, _HOLD, assets=wanted).close()
+        tell(connection, _HOLD, assets=wanted)

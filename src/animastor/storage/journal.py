@@ -19,7 +19,7 @@ from animastor.engine.ports import AssetStanding, JournalRow
 from animastor.engine.reasons import JournalType
 from animastor.engine.states import State
 from animastor.protocol import AssetId
-from animastor.storage.rows import STATES, Statement, fetch, locks_rows, run, scalar
+from animastor.storage.rows import STATES, Statement, fetch, locks_rows, scalar, tell
 
 _RECORD = Statement(
     "journal_record",
@@ -98,7 +98,7 @@ def record(
     """The same happened to each of these, in this transaction."""
     if members:
         number = None if state is None else int(state)
-        run(connection, _RECORD, type=type_.value, state=number, reason=reason, members=members).close()
+        tell(connection, _RECORD, type=type_.value, state=number, reason=reason, members=members)
 
 
 def record_each(
@@ -107,7 +107,7 @@ def record_each(
     """The same for members (asset, dispatch, reason) that each have their own reason."""
     if members:
         number = None if state is None else int(state)
-        run(connection, _RECORD_REASONS, type=type_.value, state=number, members=members).close()
+        tell(connection, _RECORD_REASONS, type=type_.value, state=number, members=members)
 
 
 def details(**facts: Any) -> str:
@@ -125,7 +125,7 @@ def observe(connection: Connection, rows: Iterable[JournalRow]) -> None:
         for row in rows
     ]  # fmt: skip
     if members:
-        run(connection, _OBSERVE, members=members).close()
+        tell(connection, _OBSERVE, members=members)
 
 
 def horizon(connection: Connection) -> int:

@@ -17,7 +17,7 @@ from animastor.storage import journal
 from animastor.storage.edits import switch_off, touch_book
 from animastor.storage.locking import lock_book, lock_whole_book
 from animastor.storage.requests import unfinished_of
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.windows import place_windows
 
 _LAYERS = Statement(
@@ -71,7 +71,7 @@ def _write(
         "disabled": " ".join(switched_off(now, registry)),
         "ahead": int(now[WINDOW]),
     }
-    run(connection, _SET, book=book_key, **given).close()
+    tell(connection, _SET, book=book_key, **given)
 
 
 def _follow(

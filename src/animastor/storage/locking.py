@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
-from animastor.storage.rows import Statement, locks_rows, run
+from animastor.storage.rows import Statement, locks_rows, tell
 
 _GUARD = Statement(
     "guard_assets",
@@ -67,29 +67,29 @@ _LOCK_BOOK = Statement(
 def lock_assets(connection: Connection, assets: Iterable[int]) -> None:
     """Lock what guards these assets, before anything of them is read or changed."""
     if locks_rows(connection):
-        run(connection, _GUARD, assets=sorted(set(assets))).close()
+        tell(connection, _GUARD, assets=sorted(set(assets)))
 
 
 def lock_scenes_of(connection: Connection, assets: Iterable[int]) -> None:
     """The same where the request itself is held already."""
     if locks_rows(connection):
-        run(connection, _LOCK_SCENES, assets=sorted(set(assets))).close()
+        tell(connection, _LOCK_SCENES, assets=sorted(set(assets)))
 
 
 def lock_request(connection: Connection, request_id: int) -> None:
     """Lock a request, before its scenes."""
     if locks_rows(connection):
-        run(connection, _LOCK_REQUEST, id=request_id).close()
+        tell(connection, _LOCK_REQUEST, id=request_id)
 
 
 def lock_book(connection: Connection, book_key: int) -> None:
     """Lock a book's row."""
     if locks_rows(connection):
-        run(connection, _LOCK_BOOK, book=book_key).close()
+        tell(connection, _LOCK_BOOK, book=book_key)
 
 
 def lock_whole_book(connection: Connection, book_key: int) -> None:
     """Lock a book's unfinished requests and all its scenes: for an edit."""
     if locks_rows(connection):
-        run(connection, _SHARE_BOOK_REQUESTS, book=book_key).close()
-        run(connection, _LOCK_BOOK_SCENES, book=book_key).close()
+        tell(connection, _SHARE_BOOK_REQUESTS, book=book_key)
+        tell(connection, _LOCK_BOOK_SCENES, book=book_key)

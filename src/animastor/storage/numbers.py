@@ -6,7 +6,7 @@ import secrets
 
 from sqlalchemy import Connection
 
-from animastor.storage.rows import Statement, fetch, now, run, scalar
+from animastor.storage.rows import Statement, fetch, now, scalar, tell
 from animastor.storage.sentinel import UNNUMBERED
 
 _RAISE = Statement(
@@ -70,8 +70,8 @@ def ticket_keys(connection: Connection) -> tuple[float, dict[str, tuple[bytes, f
 
 def add_ticket_key(connection: Connection, key_id: str, secret: bytes) -> None:
     """Keep a key; those that are too old to verify are removed."""
-    run(connection, _DROP_KEYS).close()
-    run(connection, _ADD_KEY, id=key_id, secret=secret.hex()).close()
+    tell(connection, _DROP_KEYS)
+    tell(connection, _ADD_KEY, id=key_id, secret=secret.hex())
 
 
 def name_installation(connection: Connection) -> None:
@@ -79,15 +79,15 @@ def name_installation(connection: Connection) -> None:
 
     A database that was made without one goes without, as the programs that work on it side by side must agree.
     """
-    run(connection, _NAME, number=secrets.randbits(62) + 1).close()
+    tell(connection, _NAME, number=secrets.randbits(62) + 1)
 
 
 def rename_installation(connection: Connection, held: int) -> None:
     """The number is that of the database, not of the data in it: what was loaded gets the one that was held, or a new
     one, so that two databases made of one backup are two.
     """
-    run(connection, _UNNAME).close()
-    run(connection, _NAME, number=held or secrets.randbits(62) + 1).close()
+    tell(connection, _UNNAME)
+    tell(connection, _NAME, number=held or secrets.randbits(62) + 1)
 
 
 def artifact_store(connection: Connection) -> int:
@@ -97,12 +97,12 @@ def artifact_store(connection: Connection) -> int:
 
 def keep_artifact_store(connection: Connection, number: int) -> int:
     """Keep the number of the artifact store, unless one is kept; the one that is kept."""
-    run(connection, _KEEP_STORE, number=number).close()
+    tell(connection, _KEEP_STORE, number=number)
     return artifact_store(connection)
 
 
 def move_to_artifact_store(connection: Connection, number: int) -> None:
     """The artifacts are in this store from now on; UNNUMBERED: in whichever is found."""
-    run(connection, _FORGET_STORE).close()
+    tell(connection, _FORGET_STORE)
     if number != UNNUMBERED:
         keep_artifact_store(connection, number)

@@ -12,7 +12,7 @@ from animastor.engine.ports import JobSource, PartRow, StorePlan
 from animastor.engine.states import PartState
 from animastor.storage import reuse
 from animastor.storage.parts import places_of, retry_of
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 
 _PARTS = Statement(
     "store_parts",
@@ -92,7 +92,7 @@ def write_parts(
     """Write the parts of (plan, workspace, whether it replaces a plan); what is held of them, and what was reused."""
     rows = [row for plan, workspace, _ in plans for row in _part_rows(plan, workspace)]
     if rows:
-        run(connection, _PARTS, parts=rows).close()
+        tell(connection, _PARTS, parts=rows)
     held: dict[tuple[int, str], Held] = {
         (plan.asset, part.hash): _NEW for plan, _, replaces in plans if not replaces for part in _wanted(plan)
     }

@@ -23,7 +23,7 @@ from animastor.storage.failed import fail, last_errors
 from animastor.storage.locking import lock_assets
 from animastor.storage.planparts import HeldParts, distinct, job_source, write_parts
 from animastor.storage.ready import Finishing, finish
-from animastor.storage.rows import STATES, Statement, fetch
+from animastor.storage.rows import STATES, Statement, fetch, need_not_last
 from animastor.storage.tally import Tally, drop_tally, write_tally
 from animastor.storage.waiting import Reopening, StepBack, reopen, step_back
 from animastor.storage.whole import Gathering, changed, gather
@@ -100,6 +100,11 @@ class _Item:
         return self.state is State.READY and bool(self.before.artifact_hash == self.plan.wanted_hash)
 
     @property
+    def only_planned(self) -> bool:
+        """PENDING as before, with something to make: nothing but its plan was written."""
+        return self.before.state == State.PENDING == self.state and self.reason is Reason.GRANTED
+
+    @property
     def scene_media(self) -> tuple[int, str]:
         return self.before.scene_key, self.before.media
 
@@ -125,6 +130,8 @@ def store_plans(
     ]
     _settle_planned(connection, registry, [item for item in items if not item.plan.waiting_on])
     _settle_waiting(connection, registry, [item for item in items if item.plan.waiting_on])
+    if all(item.only_planned for item in items):
+        need_not_last(connection)  # it is planned again, or begins by a commit that comes later
     by_asset = {item.plan.asset: item for item in items}
     return [_answer(plan, by_asset.get(plan.asset), before.get(plan.asset)) for plan in plans]
 

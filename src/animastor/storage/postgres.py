@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, make_url
+from sqlalchemy import Connection, event, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from animastor.storage.database import Core, P, R
 from animastor.storage.failures import Fate, fate_of, typed
+from animastor.storage.telling import Talk, catch_up, talk_on
 
 Sleep = Callable[[float], Awaitable[None]]
 T = TypeVar("T")
-Transaction: TypeAlias = Mapping[str, Any] | None  # how asyncpg begins it; None for a single statement without one
 
 ATTEMPTS: Final = 8
 PAUSE_S: Final = 0.1  # doubled with each attempt to reconnect: about 12 s in all
@@ -33,7 +33,8 @@ CONNECT_S: Final = 5.0  # for a new one
 STATEMENT_S: Final = 60.0  # the longest is the coarse update of an edit: half a second for 300,000 assets
 LOCK_S: Final = 10.0  # for a row that another transaction holds; then the transaction is run again
 IDLE_S: Final = 15.0  # between two statements of a transaction: what is pure is done before it begins
-SNAPSHOT: Final = {"isolation": "repeatable_read", "readonly": True}  # one state for all statements
+WRITING: Final = "BEGIN"
+READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"  # one state for all statements
 GONE_S: Final = 10.0  # beyond a statement's time: a server that has not answered then is not there
 STATEMENTS: Final = 512  # kept prepared for each connection: all that there are
 SESSION: Final[Mapping[str, str]] = {
@@ -42,6 +43,7 @@ SESSION: Final[Mapping[str, str]] = {
     "enable_seqscan": "off",
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
+    "standard_conforming_strings": "on",  # as everywhere; `telling.literal` is for no other
 }
 
 
@@ -85,20 +87,21 @@ class PostgresDatabase:
             },
             isolation_level="AUTOCOMMIT",  # transactions are begun and ended by us, on the driver's own connection
         )
+        event.listen(self._engine.sync_engine, "before_cursor_execute", catch_up)
         self._sleep = sleep
         self._where = self._engine.url.render_as_string(hide_password=True)
 
     async def read(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function that only reads."""
-        return await self._repeat(lambda held: core(held, *args, **kwargs), SNAPSHOT)
+        return await self._repeat(lambda held: core(held, *args, **kwargs), READING)
 
     async def glance(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a function of one statement: one round trip, not three."""
+        """Run a function that needs no snapshot for all of its statements: a round trip for each, and no more."""
         return await self._repeat(lambda held: core(held, *args, **kwargs), None)
 
     async def write(self, core: Core[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function and commit."""
-        return await self._repeat(lambda held: core(held, *args, **kwargs), {})
+        return await self._repeat(lambda held: core(held, *args, **kwargs), WRITING)
 
     async def aside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function on another thread."""
@@ -108,11 +111,11 @@ class PostgresDatabase:
         """End all connections."""
         await self._engine.dispose()
 
-    async def _repeat(self, call: Callable[[Connection], T], within: Transaction) -> T:
+    async def _repeat(self, call: Callable[[Connection], T], begin: str | None) -> T:
         pause, attempt = PAUSE_S, 1
         while True:
             try:
-                return await self._once(call, within)
+                return await self._once(call, begin)
             except Exception as error:
                 fate = fate_of(error)
                 if fate is Fate.MEMBER:
@@ -124,33 +127,32 @@ class PostgresDatabase:
                     pause *= 2
             attempt += 1
 
-    async def _once(self, call: Callable[[Connection], T], within: Transaction) -> T:
+    async def _once(self, call: Callable[[Connection], T], begin: str | None) -> T:
+        """Run a function within a transaction that begins so; None: its one statement needs none."""
         async with self._engine.connect() as connection:
-            raw = await _living(connection)
-            transaction = raw.transaction(**within) if within is not None else None
+            raw, talk = await _living(connection)
             try:
-                if transaction is None:
-                    return await connection.run_sync(call)
-                await transaction.start()
+                talk.begin(begin)
                 answer = await connection.run_sync(call)
-                await transaction.commit()
+                await talk.end(raw)
             except BaseException as error:
-                await _leave(connection, transaction, error)
+                await _leave(connection, talk, error)
                 raise
             return answer
 
 
-async def _living(connection: AsyncConnection) -> Any:
-    """The driver's connection; those of the pool that ended while nobody used them are let go."""
+async def _living(connection: AsyncConnection) -> tuple[Any, Talk]:
+    """The driver's connection, and its talk; those of the pool that ended while nobody used them are let go."""
     while True:
         raw = (await connection.get_raw_connection()).driver_connection
         assert raw is not None, "it is open"
         if not raw.is_closed():
-            return raw
+            assert connection.sync_connection is not None, "it is open"
+            return raw, talk_on(connection.sync_connection.info)
         await connection.invalidate()
 
 
-async def _leave(connection: AsyncConnection, transaction: Any, error: BaseException) -> None:
+async def _leave(connection: AsyncConnection, talk: Talk, error: BaseException) -> None:
     """Take a transaction back; a connection that may not answer is left, and the server takes it back.
 
     Raises `ConnectionResetError` when the connection had ended, whatever the driver made of that.
@@ -160,7 +162,7 @@ async def _leave(connection: AsyncConnection, transaction: Any, error: BaseExcep
     if raw.is_closed():
         await connection.invalidate(error)
         raise ConnectionResetError(f"the connection has ended: {error}") from error
-    if not isinstance(error, Exception) or fate_of(error) is Fate.RECONNECT:
+    if not isinstance(error, Exception) or fate_of(error) is Fate.RECONNECT or talk.unsure:
         await connection.invalidate(error)
     elif raw.is_in_transaction():
-        await transaction.rollback()
+        await raw.execute("ROLLBACK")

@@ -19,7 +19,7 @@ from animastor.engine.states import RequestState, State
 from animastor.storage.coverage import EXCLUDED, in_scope
 from animastor.storage.locking import lock_request
 from animastor.storage.requests import UNFINISHED, request_row, stored_request
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 
 NEARLY: Final = 0.99  # the most that is shown of a request that has not ended
 STEP: Final = 1000  # the fraction moves in thousandths, so that its floor is rarely written
@@ -148,7 +148,7 @@ def progress(connection: Connection, request_id: int) -> tuple[RequestProgress, 
 
 def keep_floor(connection: Connection, request_id: int, fraction: float) -> None:
     """Store what was shown."""
-    run(connection, _FLOOR, id=request_id, fraction=fraction).close()
+    tell(connection, _FLOOR, id=request_id, fraction=fraction)
 
 
 def _media_progress(connection: Connection, row: RequestRow) -> Iterable[MediaProgress]:
@@ -232,7 +232,7 @@ def finish_requests(connection: Connection) -> list[RequestRow]:
     for candidate in [row.id for row in fetch(connection, _CANDIDATES)]:
         lock_request(connection, candidate)
         if candidate in [row.id for row in fetch(connection, _CANDIDATES)]:
-            run(connection, _FINISH, id=candidate).close()
+            tell(connection, _FINISH, id=candidate)
             finished.append(request_row(stored_request(connection, candidate)))
     return finished
 

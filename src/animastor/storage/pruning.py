@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from animastor.engine.reasons import JournalType
 from animastor.engine.replaying import MOVES
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, scalar, tell
 
 KEPT_S: Final = 30 * 86_400.0
 SPAN: Final = 2000  # rows of one look
@@ -91,8 +91,8 @@ def prune(connection: Connection, after: int, kept_s: float = KEPT_S) -> tuple[i
     about = {"after": after, "until": span.until, "kept": kept_s}
     kept = [tuple(row) for row in fetch(connection, _KEEP, **about)]
     if kept:
-        run(connection, _SNAPSHOT, kept=kept).close()
-        run(connection, _OLDER, kept=kept).close()
+        tell(connection, _SNAPSHOT, kept=kept)
+        tell(connection, _OLDER, kept=kept)
     gone = len(fetch(connection, _DROP, **about))
     return gone, span.until if span.rows == SPAN else None
 

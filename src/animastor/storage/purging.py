@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 
 CHUNK: Final = 2000
 
@@ -66,8 +66,8 @@ def purge_assets(connection: Connection, assets: Sequence[int], artifacts: Itera
     for start in range(0, len(assets), CHUNK):
         chunk = list(assets[start : start + CHUNK])
         sums.update(row.artifact for row in fetch(connection, _DROP_PARTS, assets=chunk))
-        run(connection, _DROP_JOURNAL, assets=chunk).close()
-        run(connection, _DROP_DISPATCHES, assets=chunk).close()
+        tell(connection, _DROP_JOURNAL, assets=chunk)
+        tell(connection, _DROP_DISPATCHES, assets=chunk)
     let_go_for_good(connection, sums)
 
 
@@ -75,11 +75,11 @@ def purge_units(connection: Connection, book_key: int, scene: int, units: Collec
     """Nothing is left of the parts of these units of a scene, made or not; nor of their takes."""
     quoted = [f'"{unit}"' for unit in sorted(units)]
     sums = [row.artifact for row in fetch(connection, _DROP_UNIT_PARTS, scene=scene, units=quoted)]
-    run(connection, _DROP_TAKES, book=book_key, units=sorted(units)).close()
+    tell(connection, _DROP_TAKES, book=book_key, units=sorted(units))
     let_go_for_good(connection, sums)
 
 
 def let_go_for_good(connection: Connection, checksums: Iterable[str]) -> None:
     """These may be collected at once."""
     if wanted := sorted({one for one in checksums if one}):
-        run(connection, _LET_GO, sums=wanted).close()
+        tell(connection, _LET_GO, sums=wanted)

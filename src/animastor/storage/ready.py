@@ -15,7 +15,7 @@ from animastor.engine.states import Outcome, State
 from animastor.media.registry import Registry
 from animastor.storage import dependants, ends, journal
 from animastor.storage.parts import MadeAsset, made_assets
-from animastor.storage.rows import Statement, run
+from animastor.storage.rows import Statement, tell
 from animastor.storage.whole import changed
 
 _COMPLETE = Statement(
@@ -92,7 +92,7 @@ def finish(connection: Connection, registry: Registry, finishing: Sequence[Finis
     ended = ends.end(
         connection, Outcome.SUCCESS, [(one.asset, one.dispatch_id, "") for one in done if one.asset in completed]
     )
-    run(connection, _FACTS, rows=[(one.asset, facts[one.asset]) for one in done]).close()
+    tell(connection, _FACTS, rows=[(one.asset, facts[one.asset]) for one in done])
     _journal(connection, done)
     dependants.raise_readers(connection, registry, [(one.scene_key, one.media) for one in done])
     left = [(one.scene_key, one.media) for one in done if one.state is State.FAILED]

@@ -12,7 +12,7 @@ from animastor.engine.states import Outcome
 from animastor.storage import ends, journal
 from animastor.storage.purging import purge_assets
 from animastor.storage.reuse import let_go
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.tally import drop_tally
 
 CHUNK: Final = 2000
@@ -66,7 +66,7 @@ def remove_scenes(connection: Connection, scenes: Sequence[int], *, for_good: bo
         if rows:
             _end(connection, rows, told=not for_good)
             _leave(connection, rows, for_good=for_good)
-        run(connection, _DROP_SCENES, scenes=chunk).close()
+        tell(connection, _DROP_SCENES, scenes=chunk)
 
 
 def drop_scenes(connection: Connection, scenes: Sequence[int]) -> None:
@@ -91,7 +91,7 @@ def _leave(connection: Connection, rows: Sequence[Any], *, for_good: bool) -> No
         purge_assets(connection, assets, shown)
     else:
         let_go(connection, [*(row.artifact for row in fetch(connection, _LEAVE_PARTS, assets=assets)), *shown])
-        run(connection, _DROP_PARTS, assets=assets).close()
+        tell(connection, _DROP_PARTS, assets=assets)
     for statement in (_DROP_FACTS, _DROP_ASSETS):
-        run(connection, statement, assets=assets).close()
+        tell(connection, statement, assets=assets)
     drop_tally(connection, ((row.book_key, row.media, row.id) for row in rows))

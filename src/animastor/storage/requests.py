@@ -19,7 +19,7 @@ from animastor.storage import numbers
 from animastor.storage.assets import ensure_assets
 from animastor.storage.entering import enter
 from animastor.storage.locking import lock_book, lock_request
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, scalar, tell
 from animastor.storage.windows import BEFORE_ALL, placed, stand, standings
 
 UNFINISHED: Final = "r.state IN ('preparing', 'open', 'paused')"
@@ -165,16 +165,16 @@ def open_request(connection: Connection, registry: Registry, new: NewRequest, en
     ensure_assets(connection, registry, new.book_key)
     media = enabled(registry, new.media, disabled)
     superseded, resumed = _supersede(connection, new, media)
-    run(connection, _FORGET_KEY, workspace=workspace, key=key).close()
+    tell(connection, _FORGET_KEY, workspace=workspace, key=key)
     request_id = numbers.take(connection, "request")
     row = (
         request_id, workspace, new.book_key, new.scope.kind.value, chapter_key, scene_key, new.scope.chapter_id,
         new.scope.scene_id, orjson.dumps(new.scope.unit_ids).decode(), " ".join(media), new.kind, new.priority,
         int(new.rebuild), key, BEFORE_ALL, int(new.accept_charge),
     )  # fmt: skip
-    run(connection, _INSERT, new=[row]).close()
+    tell(connection, _INSERT, new=[row])
     rebuilt = [(one, int(new.rebuild and one in (new.named or media))) for one in media]
-    run(connection, _INSERT_MEDIA, id=request_id, media=rebuilt).close()
+    tell(connection, _INSERT_MEDIA, id=request_id, media=rebuilt)
     _take_position(connection, new, request_id)
     if entry:
         enter(connection, registry, request_id, entry)

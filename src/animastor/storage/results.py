@@ -23,7 +23,7 @@ from animastor.storage.failed import fail
 from animastor.storage.locking import lock_assets
 from animastor.storage.parts import missing_sources
 from animastor.storage.ready import Finishing, finish
-from animastor.storage.rows import Statement, run
+from animastor.storage.rows import Statement, tell
 from animastor.storage.tally import refresh_tally
 from animastor.storage.whole import Gathering, changed, gather
 
@@ -134,7 +134,7 @@ def _take_in(connection: Connection, batch: _Batch, first: dict[tuple[int, str],
         for key, one in sorted(taken.items())
     ]
     if rows:
-        run(connection, _ACCEPT, rows=rows).close()
+        tell(connection, _ACCEPT, rows=rows)
         reuse.let_go(connection, (one.uploaded.checksum for key, one in taken.items() if not batch.rows[key].wanted))
     for key, one in first.items():
         batch.reasons[key] = _reason(batch.rows.get(key), one, new=key in new, taken=key in taken)
@@ -204,7 +204,7 @@ def _look_again(connection: Connection, batch: _Batch, complete: Iterable[int]) 
     resting = {asset for asset in complete if not batch.touched[asset].running}
     resting |= {asset for asset, one in batch.touched.items() if one.row.asset_state == State.PENDING}
     if resting:
-        run(connection, _LOOK_AGAIN, assets=sorted(resting)).close()
+        tell(connection, _LOOK_AGAIN, assets=sorted(resting))
 
 
 def _finish(connection: Connection, registry: Registry, whole: Iterable[_Touched]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection
 
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 
 _FIND = Statement(
     "find_reusable",
@@ -98,10 +98,10 @@ def use(connection: Connection, checksums: Iterable[str]) -> set[str]:
 def forget(connection: Connection, keys: Iterable[tuple[int, str, str]]) -> None:
     """The bytes (asset, hash, checksum) are gone or going: the parts are missing."""
     if wanted := sorted(keys):
-        run(connection, _GONE, keys=wanted).close()
+        tell(connection, _GONE, keys=wanted)
 
 
 def let_go(connection: Connection, checksums: Iterable[str]) -> None:
     """These may be unused from now on."""
     if wanted := sorted({one for one in checksums if one}):
-        run(connection, _LET_GO, sums=wanted).close()
+        tell(connection, _LET_GO, sums=wanted)

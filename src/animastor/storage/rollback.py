@@ -14,7 +14,7 @@ from animastor.protocol import AssetId, DispatchId
 from animastor.storage import journal
 from animastor.storage.given import unfix_lost
 from animastor.storage.locking import lock_assets
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.tally import refresh_tally
 from animastor.storage.waiting import StepBack, step_back
 
@@ -89,7 +89,7 @@ def forget_attempts(connection: Connection, assets: Collection[int], *, accept_c
     """
     if assets:
         given = {"uncertain": Reason.UNCERTAIN.value, "accept_charge": int(accept_charge)}
-        run(connection, _FORGET_ATTEMPTS, assets=sorted(assets), **given).close()
+        tell(connection, _FORGET_ATTEMPTS, assets=sorted(assets), **given)
 
 
 def withdraw(connection: Connection, registry: Registry, asset: AssetId, artifacts: Collection[str]) -> None:

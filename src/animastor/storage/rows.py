@@ -21,17 +21,20 @@ import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import Any, Final, TypeAlias, cast
 
 import orjson
 from sqlalchemy import AdaptedConnection, Connection, TextClause, text
 
 from animastor.engine.states import PartState, State, Wait
+from animastor.storage.telling import catch_up, talk_on
 
 Column: TypeAlias = type[int] | type[str] | type[float]
 Columns: TypeAlias = Mapping[str, Column]
 
 SQLITE: Final = "sqlite"
+_COUNT: Final = count(1)
 _PARAMETER: Final = re.compile(r"(?<!:):([a-z_]+)")
 _CASTS: Final[Mapping[Column, str]] = {int: "bigint", str: "text", float: "double precision"}
 _NUMBERS: Final[Mapping[str, str]] = {
@@ -66,6 +69,7 @@ class Statement:
         self._shape: Callable[[Any], Any] | None = None
         self._silent: str | None = None
         self._numbered: tuple[str, Sequence[str]] | None = None
+        self.told_as: Final = f"{name}_{next(_COUNT)}"  # its name on servers that have prepared it, and no other's
 
     def on(self, dialect: str) -> tuple[TextClause, bool]:
         """The statement for a database, and whether it needs the time as a parameter."""
@@ -188,8 +192,32 @@ def run(connection: Connection, statement: Statement, **values: object) -> Answe
     if dialect == SQLITE:
         return driver(connection).execute(statement.text_for(SQLITE), parameters)
     sql, names = statement.numbered()
+    talk, args = talk_on(connection.info), [parameters[name] for name in names]
     held = cast("AdaptedConnection", connection.connection.dbapi_connection)  # asyncpg's is one
-    return Answer(held.run_async(lambda raw: raw.fetch(sql, *[parameters[name] for name in names])))
+    return Answer(held.run_async(lambda raw: talk.ask(raw, sql, args)))
+
+
+def tell(connection: Connection, statement: Statement, **values: object) -> None:
+    """Execute a statement whose rows nobody looks at: at once on SQLite, on PostgreSQL with what comes next."""
+    if connection.dialect.name == SQLITE:
+        run(connection, statement, **values).close()
+        return
+    parameters = given(connection, statement, values)
+    sql, names = statement.numbered()
+    talk = talk_on(connection.info)
+    talk.tell(statement.told_as, sql, [parameters[name] for name in names])
+    if talk.is_long:
+        catch_up(connection)
+
+
+def need_not_last(connection: Connection) -> None:
+    """What this transaction writes may be lost when the server crashes right after it.
+
+    That is harmless where it is found out again, and where whatever follows from it is written to the same database
+    later: a server that has flushed a commit has flushed all that came before. Nobody waits for the disk then.
+    """
+    if connection.dialect.name != SQLITE:
+        talk_on(connection.info).need_not_last()
 
 
 def given(connection: Connection, statement: Statement, values: dict[str, object]) -> dict[str, object]:

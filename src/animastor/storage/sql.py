@@ -182,7 +182,7 @@ class SqlStorage(ports.Storage):
         self, pair: Pair, limit: int, each: int, after_book: int, besides: Collection[AssetId] = ()
     ) -> ports.DueWalk:
         """A round of the fair walk through what is due, without what the caller has in hand already."""
-        return await self._db.read(due.due, self._registry, pair, limit, each, after_book, besides)
+        return await self._db.glance(due.due, self._registry, pair, limit, each, after_book, besides)
 
     async def unplanned(self, limit: int) -> Sequence[ports.PlanRow]:
         """Assets at rest or in work whose plan is older than what it may read."""

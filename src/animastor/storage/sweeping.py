@@ -24,7 +24,7 @@ from animastor.storage import dependants, ends, journal
 from animastor.storage.coverage import COVERED_BY, HELD, HOLDS, RANK
 from animastor.storage.holding import hold
 from animastor.storage.locking import lock_assets
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.whole import Gathering, gather
 
 SPAN: Final = 2000  # assets of one look
@@ -106,7 +106,7 @@ class Found:
 def sweep_later(connection: Connection, requests: Collection[int]) -> None:
     """These requests have changed in this transaction."""
     if requests:
-        run(connection, _TO_BE_SWEPT, requests=sorted(requests)).close()
+        tell(connection, _TO_BE_SWEPT, requests=sorted(requests))
 
 
 def mark(connection: Connection, request_id: int) -> tuple[int, int] | None:
@@ -126,7 +126,7 @@ def settle(connection: Connection, registry: Registry, assets: Sequence[int]) ->
     """Let these rest, or carry what covers them now; the dispatches that ended."""
     lock_assets(connection, assets)
     rows = fetch(connection, _BEFORE, assets=sorted(assets))
-    run(connection, _CARRY, carried=[(row.id, row.by_request or 0) for row in rows]).close()
+    tell(connection, _CARRY, carried=[(row.id, row.by_request or 0) for row in rows])
     hold(connection, [row.id for row in rows if row.by_request])
     return _let_rest(connection, registry, [row for row in rows if not row.by_request])
 
@@ -151,7 +151,7 @@ def _why(row: Any) -> Reason:
 
 def over(connection: Connection, request_id: int, mark_: int) -> None:
     """All was looked at since the request had this mark."""
-    run(connection, _SWEPT, id=request_id, mark=mark_).close()
+    tell(connection, _SWEPT, id=request_id, mark=mark_)
 
 
 def to_sweep(connection: Connection) -> list[int]:

@@ -19,7 +19,7 @@ from animastor.engine.reasons import JournalType, Reason
 from animastor.protocol import MERGE
 from animastor.storage import journal
 from animastor.storage.coverage import EXCLUDED, in_scope
-from animastor.storage.rows import Statement, fetch, run
+from animastor.storage.rows import Statement, fetch, tell
 
 CHUNK: Final = 5000  # units of one statement
 
@@ -86,9 +86,9 @@ def raise_takes(connection: Connection, request_id: int, assets: Collection[int]
     raised = [(row, [one for one in _units(row, units) if one not in kept.get(row.id, ())]) for row in rows]
     taken = [(row.book_key, row.media, unit) for row, some in raised for unit in some]
     for start in range(0, len(taken), CHUNK):
-        run(connection, _RAISE, units=taken[start : start + CHUNK]).close()
+        tell(connection, _RAISE, units=taken[start : start + CHUNK])
     if touched := sorted(row.id for row, some in raised if some):
-        run(connection, _TOUCH, assets=touched).close()
+        tell(connection, _TOUCH, assets=touched)
         told = [(asset, None, journal.details(request=request_id)) for asset in touched]
         journal.record(connection, JournalType.EDITED, None, Reason.REBUILD, told)
 

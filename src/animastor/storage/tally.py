@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from animastor.storage.rows import Statement, run
+from animastor.storage.rows import Statement, tell
 
 Tally = tuple[int, str, int, int, int, int, float, float]
 """Book, media type, asset; parts, of them ready and lost (merge included); work, of it done."""
@@ -59,16 +59,16 @@ Place = tuple[int, str, int]  # book, media type, asset
 def write_tally(connection: Connection, rows: Sequence[Tally]) -> None:
     """Keep the counts of plans that were just stored."""
     if rows:
-        run(connection, _WRITE, rows=rows).close()
+        tell(connection, _WRITE, rows=rows)
 
 
 def refresh_tally(connection: Connection, places: Iterable[Place]) -> None:
     """Count again after parts came in, were lost or withdrawn."""
     if wanted := sorted(set(places)):
-        run(connection, _REFRESH, rows=wanted).close()
+        tell(connection, _REFRESH, rows=wanted)
 
 
 def drop_tally(connection: Connection, places: Iterable[Place]) -> None:
     """These wait for something before they can be planned."""
     if wanted := sorted(set(places)):
-        run(connection, _DROP, rows=wanted).close()
+        tell(connection, _DROP, rows=wanted)

@@ -12,7 +12,7 @@ from animastor.engine.states import State, Wait
 from animastor.protocol import AssetId
 from animastor.storage import journal
 from animastor.storage.locking import lock_assets
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, scalar, tell
 
 CHUNK: Final = 1000  # assets woken in one transaction
 
@@ -108,7 +108,7 @@ def wake(connection: Connection) -> bool:
     assets = [row.id for row in fetch(connection, _DUE_LATER, limit=CHUNK)]
     if assets:
         lock_assets(connection, assets)
-        run(connection, _WAKE, assets=sorted(assets)).close()
+        tell(connection, _WAKE, assets=sorted(assets))
     return bool(assets)
 
 

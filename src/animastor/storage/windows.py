@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from animastor.storage.locking import lock_request
-from animastor.storage.rows import Statement, fetch, run, scalar
+from animastor.storage.rows import Statement, fetch, scalar, tell
 from animastor.storage.sweeping import sweep_later
 
 BEFORE_ALL: Final = -(2**62)  # places in reading order
@@ -91,7 +91,7 @@ def stand(connection: Connection, changed: dict[int, Standing]) -> None:
     """Store how these requests stand; they are to be swept."""
     rows = [(id_, *astuple(one)) for id_, one in sorted(changed.items())]
     if rows:
-        run(connection, _STAND, new=rows).close()
+        tell(connection, _STAND, new=rows)
         sweep_later(connection, changed)
 
 
