@@ -87,7 +87,7 @@ async def test_one_asset_alone_takes_few_messages_from_request_to_ready(
         "opened and entered": 24,
         "found due": 3,
         "planned": 6,
-        "begun": 4,
+        "begun": 3,
         "accepted and completed": 9,
     }
 

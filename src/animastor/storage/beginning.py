@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -14,7 +15,7 @@ from animastor.engine.states import State
 from animastor.storage import journal
 from animastor.storage.coverage import CARRIED
 from animastor.storage.locking import lock_assets
-from animastor.storage.rows import Statement, tell
+from animastor.storage.rows import SQLITE, Statement, fetch, tell
 from animastor.storage.whole import Gathering, changed, gather
 
 _BEGIN = Statement(
@@ -25,7 +26,7 @@ _BEGIN = Statement(
     FROM {{begins}} AS b
     WHERE asset.id = b.asset AND asset.state = {{still_PENDING}} AND asset.waits = 0
       AND asset.plan_seq = b.seq AND asset.planned_seq = b.seq AND asset.wanted_hash <> '' AND {CARRIED}
-    RETURNING asset.id
+    RETURNING asset.id, asset.fence, asset.dispatch_id, asset.request_id
     """,
     begins={"asset": int, "dispatch": str, "seq": int},
 )
@@ -48,14 +49,15 @@ _DISPATCH = Statement(
     dispatches={"asset": int, "fence": int, "id": str, "request_id": int},
 )
 
+_Given: TypeAlias = tuple[int, str, int]  # asset, dispatch, the plan's number
+
 
 def begin(connection: Connection, begins: Sequence[Begin]) -> list[Begun]:
     """Begin dispatches. One that fails the condition never was a dispatch: no row, no outcome."""
     lock_assets(connection, (one.asset for one in begins))
     rows = {one.asset: (one.asset, one.dispatch_id, one.plan_seq) for one in begins}
     given = list(rows.values())
-    new = frozenset(changed(connection, _BEGIN, list(rows), begins=given)) if given else frozenset()
-    begun = gather(connection, _BEGUN, begins=given) if given else ()
+    new, begun = _begin(connection, given) if given else (frozenset(), ())
     fences = {(row.id, row.dispatch_id): row.fence for row in begun}
     if new:
         dispatches = [(row.id, row.fence, row.dispatch_id, row.request_id) for row in begun if row.id in new]
@@ -68,3 +70,14 @@ def begin(connection: Connection, begins: Sequence[Begin]) -> list[Begun]:
         else Begun(one.asset, one.dispatch_id, False)
         for one in begins
     ]
+
+
+def _begin(connection: Connection, given: Sequence[_Given]) -> tuple[frozenset[int], Sequence[Any]]:
+    """The assets that begin now, and the rows of all that have begun."""
+    if connection.dialect.name == SQLITE:
+        new = frozenset(changed(connection, _BEGIN, [asset for asset, *_ in given], begins=given))
+        return new, gather(connection, _BEGUN, begins=given)
+    now = fetch(connection, _BEGIN, begins=given)
+    new = frozenset(row.id for row in now)
+    rest = [one for one in given if one[0] not in new]
+    return new, [*now, *(gather(connection, _BEGUN, begins=rest) if rest else ())]

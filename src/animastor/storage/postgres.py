@@ -78,6 +78,7 @@ class PostgresDatabase:
             pool_size=connections,
             max_overflow=0,
             pool_timeout=pool_s,
+            pool_use_lifo=True,  # the one used last knows its statements and tables
             pool_pre_ping=False,
             connect_args={
                 "timeout": CONNECT_S,

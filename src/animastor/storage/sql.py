@@ -166,7 +166,7 @@ class SqlStorage(ports.Storage):
 
     async def contexts(self, books: Collection[BookKey]) -> Sequence[ports.BookContext]:
         """What all plans of these books read."""
-        return await self._db.read(library.contexts, books)
+        return await self._db.glance(library.contexts, books)
 
     async def save_settings(self, book_key: BookKey, settings: ContentSettings) -> ports.SavedBook:
         """Other settings are an edit of the whole book. Raises `LookupError`."""
@@ -229,7 +229,7 @@ class SqlStorage(ports.Storage):
 
     async def part_orders(self, keys: Sequence[tuple[AssetId, str]]) -> Sequence[ports.PartOrder | None]:
         """The stored parts of these (asset, hash)."""
-        return await self._db.read(parts.part_orders, keys)
+        return await self._db.glance(parts.part_orders, keys)
 
     async def missing_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
         """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
@@ -237,7 +237,7 @@ class SqlStorage(ports.Storage):
 
     async def wanted_parts(self, asset: AssetId) -> Sequence[ports.PartOrder]:
         """The wanted parts of an asset, in order, without its merge."""
-        return await self._db.read(parts.wanted_parts, asset)
+        return await self._db.glance(parts.wanted_parts, asset)
 
     async def accept(self, results_: Sequence[ports.PartResult]) -> Sequence[ports.Accepted]:
         """Take results in and complete what they complete."""
@@ -261,7 +261,7 @@ class SqlStorage(ports.Storage):
 
     async def unreleased(self, limit: int) -> Sequence[Ended]:
         """Ended dispatches that were not released."""
-        return await self._db.read(ends.unreleased, limit)
+        return await self._db.glance(ends.unreleased, limit)
 
     async def mark_released(self, ended: Sequence[Ended]) -> None:
         """Their release has been done."""
@@ -377,7 +377,7 @@ class SqlStorage(ports.Storage):
 
     async def finish_requests(self) -> Sequence[RequestRow]:
         """End the open requests that nothing is left of."""
-        if not await self._db.read(progress.any_finished):
+        if not await self._db.glance(progress.any_finished):
             return ()
         return await self._db.write(progress.finish_requests)
 
@@ -427,7 +427,7 @@ class SqlStorage(ports.Storage):
 
     async def artifact_suffix(self, checksums: Collection[str]) -> Mapping[str, str]:
         """The file suffix of each known checksum."""
-        return await self._db.read(artifacts.suffixes, checksums)
+        return await self._db.glance(artifacts.suffixes, checksums)
 
     async def artifacts_after(self, after: str, limit: int) -> Sequence[tuple[str, str, int]]:
         """(checksum, suffix, size) by checksum."""

@@ -60,7 +60,7 @@ def gather(connection: Connection, statement: Gathering, **values: object) -> Se
 def changed(connection: Connection, statement: Statement, keys: Sequence[Key], **values: object) -> Sequence[Key]:
     """The keys of the rows that a statement changes, one for each member of its batch; mostly all of `keys`.
 
-    The statement must return that key of each row it changes. Raises `UnsureError` when it was not asked to, and
+    The statement must return that key first of each row it changes. Raises `UnsureError` when it was not asked to, and
     changed less; whoever runs transactions runs this one again then (`transacting`).
     """
     if connection.dialect.name == SQLITE and not connection.info.get("careful"):
@@ -69,5 +69,6 @@ def changed(connection: Connection, statement: Statement, keys: Sequence[Key], *
             raise UnsureError(statement.name)
         return keys
     rows = fetch(connection, statement, **values)
-    keys_of: list[Any] = [row[0] if len(row) == 1 else tuple(row) for row in rows]
+    width = len(keys[0]) if keys and isinstance(keys[0], tuple) else 1
+    keys_of: list[Any] = [row[0] if width == 1 else tuple(row[:width]) for row in rows]
     return keys_of
