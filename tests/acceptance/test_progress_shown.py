@@ -79,7 +79,7 @@ def test_a_dry_run_tells_what_would_be_made_and_leaves_nothing_behind(place: Pla
     ran = place.make("--dry-run")
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()[2:]] == ["audio", "audio", "image", "video", "video"]
-    assert re.match(r"Tiny: \d+ parts would be made, in about .+ with .+\.", ran.out)
+    assert re.match(r"Tiny: \d+ parts would be made, .+, in about .+ \(a guess: .+\)\.", ran.out)
     assert not place.home.exists()
     assert not place.out.exists()
 

@@ -89,18 +89,37 @@ def test_it_is_said_in_words_what_is_to_be_made(tmp_path: Path) -> None:
 
 
 def test_the_time_is_that_of_the_work_at_the_measured_pace_shared_by_the_children(tmp_path: Path) -> None:
-    Pace({"image": Spent(30.0, 10.0)}).keep(tmp_path)
+    pace = Pace({"image": Spent(30.0, 10.0)})
+    pace.keep(tmp_path)
     found = count(REGISTRY, BOOK, SETTINGS, Scope(), ("image",))
-    assert found.seconds(Settings(home=tmp_path, jobs=2)) == pytest.approx(START_S + 6 * 3.0 / 2)
+    assert found.seconds(Settings(home=tmp_path, jobs=2)) == pytest.approx(START_S + 6 * pace.cost("image") / 2)
     assert found.seconds(Settings(home=tmp_path / "unknown", jobs=1)) == pytest.approx(START_S + 6 * TYPICAL["image"])
 
 
 def test_a_pace_is_learned_and_what_is_old_counts_less(tmp_path: Path) -> None:
     pace = Pace({"image": Spent(10.0, 10.0)}).learned({"image": Spent(10.0, 5.0), "audio": Spent(1.0, 0.0)})
     pace.keep(tmp_path)
-    assert Pace.of(tmp_path).cost("image") == pytest.approx(15.0 / 10.0)
-    assert Pace.of(tmp_path).cost("audio") == TYPICAL["audio"]
+    assert Pace.of(tmp_path).spent == {"image": Spent(15.0, 10.0)}
+    assert [Pace.of(tmp_path).knows(media) for media in ("image", "audio")] == [True, False]
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_what_a_short_first_run_cost_in_starting_up_is_not_taken_for_the_pace() -> None:
+    """Two children started and loaded their models to say two sentences: 8 s for 0.15 s of work."""
+    pace = Pace({"audio": Spent(8.0, 100.0)})
+    assert pace.cost("audio") < 7 * TYPICAL["audio"]  # and not 53 times as much
+
+
+def test_a_pace_that_was_measured_for_long_is_what_counts() -> None:
+    pace = Pace({"audio": Spent(600.0, 100_000.0)})
+    assert pace.cost("audio") == pytest.approx(0.006, rel=0.02)
+
+
+def test_a_guess_is_called_one_until_everything_was_made_once(tmp_path: Path) -> None:
+    settings, found = Settings(home=tmp_path), count(REGISTRY, BOOK, SETTINGS, Scope(), ("image",))
+    assert found.text(settings).endswith(" (a guess: some of it was never made here)")
+    Pace({"image": Spent(1.0, 1.0)}).keep(tmp_path)
+    assert "guess" not in found.text(settings)
 
 
 @pytest.mark.parametrize("broken", ["", "[]", "{", '{"image": 3}', '{"image": ["a", 1]}'])

@@ -15,7 +15,7 @@ from animastor.commands.importing import Prepared, Wishes, prepare, settings_tex
 from animastor.commands.making import Making
 from animastor.commands.selection import parse_media, parse_scope, parse_voice
 from animastor.config import Settings
-from animastor.display import Display, duration_text
+from animastor.display import Display
 from animastor.media.registry import installed
 from animastor.stores import DATABASE
 
@@ -75,7 +75,7 @@ def _say(found: Forecast, title: str, settings: Settings, display: Display) -> N
         sentence = f"{title}: every part is there; nothing would be made."
     else:
         many = "1 part" if found.missing == 1 else f"{found.missing} parts"
-        sentence = f"{title}: {many} would be made, in about {duration_text(seconds)} with {_at_once(settings)}."
+        sentence = f"{title}: {many} would be made, {_at_once(settings)}, in {found.time_text(settings)}."
     display.note(sentence, event="dry_run", parts=parts, missing=found.missing, seconds=round(seconds, 1))
     rows = [
         (f"  {media} ({kind})", str(one.parts), str(one.ready), str(one.missing))

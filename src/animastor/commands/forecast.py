@@ -74,8 +74,15 @@ class Forecast:
         work = sum(count.work * pace.cost(media) for (media, _), count in self.counts.items())
         return START_S + work / settings.jobs
 
+    def time_text(self, settings: Settings) -> str:
+        """How long that takes, in words; that it is a guess where something of it was never made here."""
+        pace = Pace.of(settings.home)
+        guess = any(one.missing and not pace.knows(media) for (media, _), one in self.counts.items())
+        about = f"about {duration_text(self.seconds(settings))}"
+        return f"{about} (a guess: some of it was never made here)" if guess else about
+
     def text(self, settings: Settings) -> str:
-        """The same in words: `6 pictures and 3 shots are to be made, in about 8 s`."""
+        """The same in words: `6 pictures and 3 shots to be made, in about 8 s`."""
         told = [
             f"{count.missing} {names[count.missing > 1]}"
             for key, count in self.counts.items()
@@ -85,7 +92,7 @@ class Forecast:
         if not told:
             return "nothing has to be made for it" if not self.missing else "only joining again has to be done for it"
         what = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
-        return f"{what} to be made, in about {duration_text(self.seconds(settings))}"
+        return f"{what} to be made, in {self.time_text(settings)}"
 
 
 @dataclass(slots=True)

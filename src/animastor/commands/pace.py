@@ -1,6 +1,7 @@
 """How long work takes on this machine, as it was measured when it last worked on this home.
 
-A small file that may be lost at any time: then the table of typical costs is used, which only fits one machine.
+A small file that may be lost at any time: then the table of typical costs is used, which only fits one machine. What
+is known includes the starting of children, which weighs little once some minutes were measured (`engine.estimate`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from animastor.engine.effort import Spent
-from animastor.engine.estimate import TYPICAL
+from animastor.engine.estimate import Known, costs
 
 NAME = "pace.json"
 KEPT = 0.5  # of what was known before, each time something new is learned
@@ -37,8 +38,15 @@ class Pace:
 
     def cost(self, media: str) -> float:
         """Busy seconds per unit of work."""
-        known = self.spent.get(media)
-        return known.seconds / known.work if known is not None and known.work > 0 else TYPICAL.get(media, 0.0)
+        return costs(self.spent, [media])[media]
+
+    def knows(self, media: str) -> bool:
+        """Whether any of it was ever made here: else its cost is a guess."""
+        return media in self.spent and self.spent[media].work > 0
+
+    def known(self, workers: int) -> Known:
+        """For the time left of what is made now."""
+        return Known({media: self.cost(media) for media in self.spent if self.knows(media)}, workers)
 
     def learned(self, spent: Mapping[str, Spent]) -> Pace:
         """With what has just been measured; what was measured long ago counts less and less."""

@@ -9,7 +9,7 @@ from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.effort import Effort
 from animastor.engine.errors import EngineError, UnknownMediaError
-from animastor.engine.estimate import Expected, Look, time_left, work_left
+from animastor.engine.estimate import Expected, Known, Look, time_left, work_left
 from animastor.engine.pausing import Pauses
 from animastor.engine.ports import (
     Cancel,
@@ -231,11 +231,11 @@ class Requests:
         return len(interrupted)
 
     async def events(
-        self, request_id: int, expected: Mapping[str, Expected] | None = None
+        self, request_id: int, expected: Mapping[str, Expected] | None = None, known: Known | None = None
     ) -> AsyncIterator[RequestEvent]:
         """Where a request stands, now and at each change, at most 5 times a second, until it has ended.
 
-        `expected`: what assets will need of which nothing is planned yet.
+        `expected`: what assets will need of which nothing is planned yet. `known`: for the time left.
         """
         first: Look | None = None
         progress: RequestProgress | None = None
@@ -246,7 +246,7 @@ class Requests:
                 progress = await self._progress(request_id, progress)
                 look = Look(self._clock.now(), self._effort.spent, work_left(progress.media, expected))
                 first = first or look
-                event = RequestEvent(progress, time_left(first, look), parts)
+                event = RequestEvent(progress, time_left(first, look, known), parts)
                 yield event
                 if event.ended:
                     return
