@@ -18,6 +18,7 @@ from animastor.engine.ports import MediaProgress
 from animastor.engine.requests import RequestEvent
 from animastor.engine.states import RequestState
 from animastor.output import OutputGoneError
+from animastor.wrapping import wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,7 @@ BESIDE_BAR = 44  # columns for the name before a bar and the numbers behind it
 NAME_WIDTH = 5
 ECHO = 3  # columns left free, as a terminal writes `^C` behind what stands there, and must not begin a line for it
 SOON_S = 1.0
+NOTHING = "·"  # in a cell of a table
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -44,7 +46,7 @@ class Display(Protocol):
         ...
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Rows of words: the first column is a name, the others are numbers. Programs are told in events instead."""
+        """Rows of words and numbers, in columns. Programs are told in events instead."""
         ...
 
     def progress(self, event: RequestEvent) -> None:
@@ -148,7 +150,8 @@ class LiveDisplay:
     def note(self, message: str, event: str = "note", **fields: Any) -> None:
         style = {"done": "green", "alarm": "yellow"}.get(event)
         with _written():
-            self._console.print(message, style=style, highlight=False, soft_wrap=True, markup=False)
+            told = wrapped(message, self._console.width)
+            self._console.print(told, style=style, highlight=False, soft_wrap=True, markup=False)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         with _written():
@@ -336,14 +339,16 @@ def _lost(media: MediaProgress) -> str:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table as lines: names to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    return [_line(list(zip(row, widths, strict=True))) for row in (header, *rows)]
+    """A table as lines: words to the left, columns of numbers to the right."""
+    columns = [_column(name, cells) for name, *cells in zip(header, *rows, strict=True)]
+    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
 
-def _line(cells: Sequence[tuple[str, int]]) -> str:
-    (name, wide), *numbers = cells
-    return "  ".join((name.ljust(wide), *(cell.rjust(width) for cell, width in numbers))).rstrip()
+def _column(name: str, cells: Sequence[str]) -> list[str]:
+    """The cells of a column, header first, each as wide as the widest."""
+    width = max(map(len, (name, *cells)))
+    numbers = all(cell[:1].isdigit() or cell in ("", NOTHING) for cell in cells)
+    return [cell.rjust(width) if numbers else cell.ljust(width) for cell in (name, *cells)]
 
 
 def choose(*, json: bool, now: Callable[[], float]) -> Display:

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from animastor.output import OutputGoneError
+from animastor.wrapping import wrapped
 
 HURRY_S = 1.5  # a clean stop that takes longer than this is cut short
 LOOK_S = 0.2  # between two looks whether anybody reads the output
@@ -43,9 +44,10 @@ class StoppedError(Exception):
 
 
 def say(sentence: str) -> None:
-    """One sentence on standard error, even when that has gone away."""
+    """One sentence on standard error, even when that has gone away; on a terminal no word is cut."""
     with contextlib.suppress(OSError, ValueError):
-        print(sentence, file=sys.stderr, flush=True)
+        told = wrapped(sentence, os.get_terminal_size(sys.stderr.fileno()).columns) if sys.stderr.isatty() else sentence
+        print(told, file=sys.stderr, flush=True)
 
 
 def cut_short_after(seconds: float, exit_code: int, screen: Screen) -> None:

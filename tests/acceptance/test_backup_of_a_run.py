@@ -106,9 +106,9 @@ def test_a_home_with_data_is_replaced_only_when_told_and_what_it_was_stays_besid
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("restore", "nothing"), "There is no nothing."),
-        (("restore", "book"), "Book holds no backup."),
-        (("backup", "book"), "Book holds other things: name a new folder, or one with a backup."),
+        (("restore", "nothing"), "There is no backup at nothing."),
+        (("restore", "book"), "The folder book holds no backup."),
+        (("backup", "book"), "The folder book holds other things: name a new folder, or one with a backup."),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(made: Place, arguments: tuple[str, ...], told: str) -> None:

@@ -41,7 +41,7 @@ def test_what_a_backup_keeps_is_told_by_delete_and_gc(made: Place) -> None:
     assert run("backup", made.folder / "kept", "--home", made.home, cwd=made.folder).code == 0
     told = _delete(made, "--yes")
     assert told.code == 0
-    assert " more are kept until six hours after the last backup." in told.out
+    assert " artifacts are kept until six hours after the last backup." in told.out
     collected = run("gc", "--now", "--home", made.home, cwd=made.folder)
     assert collected.out.startswith("There is nothing to delete: all finished parts are used, or kept for a while. ")
     assert collected.out.endswith(" more are kept until six hours after the last backup.\n")
@@ -73,7 +73,7 @@ def test_what_is_being_made_is_stopped_and_deleted(place: Place) -> None:
         gate.open()
         assert making.wait() != 0
     assert told.code == 0
-    assert "Deleted: Tiny (tiny) with its 3 scenes, and " in told.out
+    assert "Deleted: Tiny (tiny) with its 3 scenes" in told.out
     assert read(place.home, "SELECT count(*) FROM asset") == [(0,)]
     assert "Traceback" not in making.err
     assert journal_differences(place.home) == []
@@ -81,7 +81,7 @@ def test_what_is_being_made_is_stopped_and_deleted(place: Place) -> None:
 
 def test_mistakes_are_named(made: Place) -> None:
     for arguments, code, sentence in (
-        (("--unit", "nobody", "--yes"), 3, "There is nothing of that name in the book."),
+        (("--unit", "nobody", "--yes"), 3, "There is no unit 'nobody' in tiny: name its id, or CHAPTER/SCENE/UNIT"),
         (("--scope", "from:c1/1", "--yes"), 2, "Only a chapter, a scene or units are deleted out of a book."),
         (("--scope", "chapter:9", "--yes"), 3, "The book has no chapter '9'"),
         (("--scope", "scene:c1/1", "--unit", "x", "--yes"), 2, "Name units or a --scope, not both"),

@@ -15,6 +15,7 @@ from tiny_book import read, stored_file
 from animastor.media import ffmpeg
 
 UNIT = "c1-s1-u1"
+NUMBERS = "1/1/1"
 
 
 def _takes(place: Place, *more: str | Path) -> Ran:
@@ -37,7 +38,7 @@ def test_takes_are_listed_and_a_pinned_one_survives_a_rebuild(made: Place) -> No
     pinned = _takes(made, "--pin", picture["take"][:8])
     assert (pinned.code, pinned.err) == (0, "")
     assert pinned.out.startswith(
-        f"Take {picture['take'][:8]} is pinned for image picture of {UNIT}: edits and rebuilds"
+        f"Take {picture['take'][:8]} is pinned for image picture of {NUMBERS}: edits and rebuilds"
     )
     again = run("regenerate", "tiny", "--rebuild", "--media", "image", "--home", made.home, cwd=made.folder)
     assert again.code == 0, again.err
@@ -56,9 +57,13 @@ def test_a_unit_is_named_by_numbers_as_everywhere(made_once: tuple[Place, Ran]) 
     assert (takes("1/1/1").code, takes("1/1/1").out) == (0, takes(UNIT).out)
     for unit, code, sentence in (
         ("u9", 3, "There is no unit 'u9' in tiny: name its id, or CHAPTER/SCENE/UNIT, such as 1/2/3.\n"),
-        ("1/1/9", 3, "Scene c1-s1 has no unit '9': name one of c1-s1-u1, c1-s1-u2, or 1 to 2.\n"),
+        (
+            "1/1/9",
+            3,
+            "Scene 1/1 has no unit '9': name it by a number from 1 to 2, or by its id (c1-s1-u1, c1-s1-u2).\n",
+        ),
         ("1/1", 2, "Unit '1/1' is not CHAPTER/SCENE/UNIT, such as 1/2/3.\n"),
-        ("1/1/1,2", 2, "1/1/1,2 names several units: takes are those of one.\n"),
+        ("1/1/1,2", 2, "1/1/1,2 names several units: name one.\n"),
     ):
         told = takes(unit)
         assert (told.code, told.err) == (code, sentence)
@@ -110,8 +115,8 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(made: Place) -> None:
         (("--pin", "zzzz"), 3, "'zzzz' names no take of this unit; there are "),
         (("--pin", "a", "--unpin"), 2, "Invalid value: --choose, --pin, --unpin and --supply exclude one another."),
         (("--choose", _of(made, "image")["take"]), 3, "This take is the one that is wanted already."),
-        (("--unpin",), 3, f"Nothing is pinned or supplied for unit {UNIT}."),
-        (("--unpin", "--part", "2"), 3, f"Nothing is pinned or supplied for part 2 of unit {UNIT}."),
+        (("--unpin",), 3, f"Nothing is pinned or supplied for unit {NUMBERS}."),
+        (("--unpin", "--part", "2"), 3, f"Nothing is pinned or supplied for part 2 of unit {NUMBERS}."),
     ):
         told = _takes(made, *arguments)
         assert (told.code, told.out) == (code, ""), told

@@ -17,15 +17,15 @@ Tiny (tiny), video: 3 of 3 scenes ready.
 Nobody is working on this home.
 """,
     ("explain", "tiny", "2", "video"): """
-Video of scene 2 (c1/c1-s2) is ready.
+Video of scene 1/2 is ready.
 Nobody is working on this home.
 """,
     ("journal", "tiny", "--scene", "1", "--media", "image"): """
-# TIME c1/c1-s1 image: REQUESTED pending (requested)
-# TIME c1/c1-s1 image: DISPATCHED generating
-# TIME c1/c1-s1 image: PART_ACCEPTED generating (accepted; kind picture, hash HASH…)
-# TIME c1/c1-s1 image: PART_ACCEPTED generating (accepted; kind picture, hash HASH…)
-# TIME c1/c1-s1 image: READY ready (accepted)
+# TIME 1/1 image: REQUESTED pending (requested)
+# TIME 1/1 image: DISPATCHED generating
+# TIME 1/1 image: PART_ACCEPTED generating (accepted; kind picture, hash HASH…)
+# TIME 1/1 image: PART_ACCEPTED generating (accepted; kind picture, hash HASH…)
+# TIME 1/1 image: READY ready (accepted)
 """,
     ("journal", "--replay"): """
 The journal, replayed, gives what the tables hold: 9 ready.
@@ -74,7 +74,7 @@ def test_the_same_is_said_at_any_width_and_in_a_pipe(made: Place, arguments: tup
     for columns in WIDTHS:
         shown = run(*arguments, "--home", made.home, cwd=made.folder, terminal=(columns, 40))
         assert shown.code == 0
-        assert _plain(shown.out) == wanted
+        assert _plain(shown.out).split() == wanted.split()  # lines break where the terminal ends
 
 
 def test_tables_fit_into_sixty_columns(made: Place) -> None:

@@ -24,7 +24,7 @@ def test_a_video_in_the_making_says_what_it_waits_for_and_with_nobody_at_work_th
         making.send(signal.SIGKILL)
         making.wait()
     assert (told.code, told.err) == (0, "")
-    assert told.out.startswith(("Video of scene 1 (c1/c1-s1) is being made: ", "Video of scene 1 (c1/c1-s1) waits "))
+    assert told.out.startswith(("Video of scene 1/1 is being made: ", "Video of scene 1/1 waits "))
     events = [json.loads(line) for line in whole.out.splitlines()]
     assert {event["event"] for event in events} == {"counts", "explained", "done"}
     assert {event["media"] for event in events if event["event"] == "explained"} >= {"video"}
@@ -35,7 +35,7 @@ def test_a_video_in_the_making_says_what_it_waits_for_and_with_nobody_at_work_th
 
 def test_a_finished_book_is_explained_and_its_journal_replays(made: Place) -> None:
     told = _ask(made, "explain", "c2-s1", "audio")
-    assert told.out.splitlines()[0] == "Audio of scene 3 (c2/c2-s1) is ready."
+    assert told.out.splitlines()[0] == "Audio of scene 2/1 is ready."
     replayed = run("journal", "--replay", "--home", made.home, cwd=made.folder)
     assert replayed.out == "The journal, replayed, gives what the tables hold: 9 ready.\n"
     assert (replayed.code, replayed.err) == (0, "")
@@ -51,7 +51,7 @@ def test_the_journal_is_paged_back_and_forth(made: Place) -> None:
     later = _ask(made, "journal", "--after", str(rows[0]["row"]), "--json")
     assert [json.loads(line)["row"] for line in later.out.splitlines()] == [row["row"] for row in rows[1:]]
     one = _ask(made, "journal", "--scene", "1", "--media", "image")
-    assert all(" c1/c1-s1 image: " in line for line in one.out.splitlines())
+    assert all(" 1/1 image: " in line for line in one.out.splitlines())
     assert " image: READY ready" in one.out.splitlines()[-1]
 
 
@@ -70,8 +70,16 @@ def test_the_journal_is_followed_until_it_is_stopped(place: Place) -> None:
 
 def test_what_is_not_there_is_named(made: Place) -> None:
     for arguments, code, sentence in (
-        (("explain", "tiny", "9"), 3, "There is no scene '9' in tiny: name one of c1/c1-s1"),
-        (("explain", "tiny", "c1/7"), 3, "There is no scene '7' in chapter c1: name one of c1-s1"),
+        (
+            ("explain", "tiny", "9"),
+            3,
+            "There is no scene '9' in tiny: name it by a number from 1 to 3, or by its id (c1-s1, c1-s2, c2-s1).",
+        ),
+        (
+            ("explain", "tiny", "c1/7"),
+            3,
+            "There is no scene '7' in chapter c1: name it by a number from 1 to 2, or by its id (c1-s1",
+        ),
         (("explain", "tiny", "1", "smell"), 2, "--media 'smell': 'smell' is no media type"),
         (("explain", "huge"), 3, "There is no book 'huge' in this home; it has: tiny."),
         (

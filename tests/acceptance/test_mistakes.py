@@ -24,7 +24,7 @@ def _is_one_sentence(text: str) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        ((), 2, "Missing argument 'source'. See `animastor make --help`."),
+        ((), 2, "Missing argument 'SOURCE'. See `animastor make --help`."),
         (("book", "--bogus"), 2, "No such option: --bogus"),
         (("book", "--jobs", "0"), 2, "Invalid value for '--jobs'"),
         (("book", "--size", "10x10"), 2, "both sides must be even and between 64 and 4096 pixels."),
@@ -48,8 +48,12 @@ def test_a_mistake_is_told_before_anything_is_touched(
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("--scope", "chapter:9"), 3, "The book has no chapter '9': name one of c1, c2, or 1 to 2."),
-        (("--scope", "scene:1/7"), 3, "Chapter c1 has no scene '7': name one of c1-s1, c1-s2, or 1 to 2."),
+        (
+            ("--scope", "chapter:9"),
+            3,
+            "The book has no chapter '9': name it by a number from 1 to 2, or by its id (c1, c2).",
+        ),
+        (("--scope", "scene:1/7"), 3, "Chapter 1 has no scene '7': name it by a number from 1 to 2, or by its id"),
         (("--voice", "nobody"), 2, "--voice 'nobody' is no voice: there are oak, slate,"),
     ],
 )
@@ -124,7 +128,7 @@ def test_an_export_without_its_scenes_names_them(place: Place) -> None:
     run("import", "book", "--home", "home", cwd=place.folder)
     ran = run("export", "--audiobook", "--home", "home", cwd=place.folder)
     assert ran.code == 6
-    assert ran.err.startswith("The audiobook lacks 3 scenes: c1/c1-s1, c1/c1-s2, c2/c2-s1.")
+    assert ran.err.startswith("The audiobook lacks 3 scenes: 1/1, 1/2, 2/1.")
     subtitles = run("export", "--subtitles", "--home", "home", cwd=place.folder)
     assert subtitles.err.startswith("The subtitles lack 3 scenes: ")
 

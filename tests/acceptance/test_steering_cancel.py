@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 
 from gate import Gate
@@ -23,8 +24,11 @@ def test_a_cancelled_make_ends_and_the_same_command_makes_the_rest(place: Place)
         assert making.wait() == 1
     assert (cancelled.code, cancelled.err) == (0, "")
     said = cancelled.out.splitlines()[-1]
-    assert said.startswith("Cancelled: Tiny (tiny). Stopped: ")
-    assert said.endswith(" that were in work. What is finished is kept.")
+    assert re.fullmatch(
+        r"Cancelled: Tiny \(tiny\)\. Stopped: \d+ running attempts?\."
+        r" What is finished is kept; `animastor make` asks for it again\.",
+        said,
+    )
     assert making.err == "This make was cancelled by another command.\n"
     assert read(place.home, "SELECT count(*) FROM asset WHERE state IN (1, 2)") == [(0,)]
     again = _cancel(place)
@@ -40,6 +44,11 @@ def test_a_cancelled_media_type_is_left_out_and_the_make_goes_on_with_the_rest(p
         gate.open()
         code = making.wait()
     assert code == 6
+    assert "Cancelled meanwhile, and not made: video." in making.out
+    assert making.err == (
+        "The film lacks 3 scenes: 1/1, 1/2, 2/1. Run make again to ask for what was cancelled, or export what there is"
+        " with --allow-missing.\n"
+    )
     states = dict(read(place.home, "SELECT media, max(state) FROM asset GROUP BY media"))
     assert states["audio"] == states["image"] == 4
     assert states["video"] != 4
@@ -67,7 +76,11 @@ def test_what_is_not_there_is_named(place: Place) -> None:
     assert place.make("--media", "image").code == 0
     for arguments, code, sentence in (
         (("--request", "7"), 3, "There is no request 7 of tiny."),
-        (("--scope", "chapter:9"), 3, "The book has no chapter '9': name one of c1, c2, or 1 to 2."),
+        (
+            ("--scope", "chapter:9"),
+            3,
+            "The book has no chapter '9': name it by a number from 1 to 2, or by its id (c1, c2).",
+        ),
         (("--scope", "somewhere"), 2, "--scope 'somewhere' is not all, chapter:CHAPTER"),
         (("--media", "smell"), 2, "--media 'smell': 'smell' is no media type"),
     ):

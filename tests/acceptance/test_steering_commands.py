@@ -32,7 +32,7 @@ def test_a_running_make_pauses_and_goes_on(place: Place) -> None:
         assert _last(_do(place, "resume")) == "Resumed: Tiny (tiny)."
         making.until_said("Resumed.")
         assert making.wait() == 0, making.err
-    assert _last(_do(place, "pause")) == "Nothing is being made of Tiny (tiny)."
+    assert _last(_do(place, "pause")) == "Nothing is being made of Tiny (tiny): nothing was changed."
 
 
 def test_what_is_paused_without_anybody_at_work_stays_so_and_make_goes_on(place: Place) -> None:
@@ -54,11 +54,11 @@ def test_what_is_paused_without_anybody_at_work_stays_so_and_make_goes_on(place:
 def test_the_reader_and_the_priority_are_told(place: Place) -> None:
     with place.start(env=Gate(place).environment) as making:
         making.until_said("%")
-        at = "The reader of Tiny (tiny) is at c2/c2-s1"
+        at = "The reader of Tiny (tiny) is at scene 2/1"
         assert _last(_do(place, "position", "tiny", "2/1")) == f"{at} now: what lies ahead is made first."
         assert _last(_do(place, "position", "tiny", "c2/c2-s1")) == f"{at} already: what lies ahead is made first."
         assert read(place.home, "SELECT position_scene FROM request") == [(3,)]
-        first = "c1/c1-s2 of Tiny (tiny) is now made before everything else."
+        first = "Scene 1/2 of Tiny (tiny) is now made before everything else."
         assert _last(_do(place, "prioritize", "--scene", "1/2")) == first
         assert _last(_do(place, "prioritize", "--priority", "low")) == "Tiny (tiny) has low priority now."
         assert (

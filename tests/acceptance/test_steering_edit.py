@@ -76,7 +76,11 @@ def test_what_cannot_be_edited_is_said_and_nothing_is_changed_without_a_yes(made
         ((), 2, "Name either a file with the new content, or --set."),
         (SET, 2, "An edit is asked for confirmation: --yes makes it at once, --dry-run only shows it."),
         (("--set", "1/1/2.colour=red"), 2, "--set '1/1/2.colour=red': '1/1/2.colour' names no field: a unit has text,"),
-        (("--set", "1/9/2.text=x", "--yes"), 3, "Chapter c1 has no scene '9': name one of c1-s1, c1-s2, or 1 to 2."),
+        (
+            ("--set", "1/9/2.text=x", "--yes"),
+            3,
+            "Chapter 1 has no scene '9': name it by a number from 1 to 2, or by its id",
+        ),
         (("--set", "characters/x.name=y"), 3, "The book has no character 'x', nor any other."),
         (("nowhere.txt",), 3, "nowhere.txt does not exist."),
     ):

@@ -37,7 +37,7 @@ def test_a_running_make_makes_it_again_and_ends_with_it(place: Place) -> None:
     with place.start(env=gate.environment) as making:
         making.until_said("image 6/6")
         with place.steer("regenerate", "tiny", "--media", "image", "--scope", UNIT, "--rebuild") as other:
-            other.until_said("it does this too.")
+            other.until_said("it carries this out.")
             gate.open()
             assert other.wait() == 0, other.err
         assert making.wait() == 0, making.err
@@ -47,7 +47,7 @@ def test_a_running_make_makes_it_again_and_ends_with_it(place: Place) -> None:
 
 def test_what_the_book_does_not_have_is_named(made: Place) -> None:
     for scope, code, sentence in (
-        ("units:1/1/9", 3, "Scene c1-s1 has no unit '9': name one of c1-s1-u1, c1-s1-u2, or 1 to 2."),
+        ("units:1/1/9", 3, "Scene 1/1 has no unit '9': name it by a number from 1 to 2, or by its id"),
         ("units:1/1", 2, "--scope 'units:1/1' is not all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE"),
     ):
         told = _regenerate(made, "--scope", scope, "--rebuild")

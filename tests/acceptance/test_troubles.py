@@ -76,7 +76,7 @@ def test_a_part_that_cannot_be_made_is_told_and_tried_again_by_the_next_make(pla
     assert ran.code == 1
     assert "Not everything could be made: audio of 1 scene. `animastor status` says why" in ran.out.splitlines()[-1]
     told = run("status", "--home", place.home, cwd=place.folder).out
-    assert "  failed: audio of c1/c1-s1: " in told
+    assert "  failed: audio of 1/1: " in told
     assert "tlh" in told
     first = _starts(log)
     assert place.make(*AUDIO, "--allow-missing", env=env).code == 1

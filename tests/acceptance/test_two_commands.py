@@ -15,7 +15,7 @@ FILES = {"tiny.mp4", "tiny.vtt", "tiny.m4b"}
 
 
 def _held(place: Place) -> str:
-    return f"Another process is working on {place.home}; it does this too."
+    return f"Another process is working on {place.home}; it carries this out."
 
 
 def test_while_a_home_is_held_every_command_is_served_by_its_holder(place: Place) -> None:

@@ -15,7 +15,7 @@ from animastor.app import Driving
 from animastor.books.codec import scene_to_json
 from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Scene, SceneId, Unit, UnitId
 from animastor.commands.exporting import IncompleteError, Wanted, exported, file_name
-from animastor.engine.ports import AssetExport, BookContext, BookRow, SceneExport, Scope
+from animastor.engine.ports import AssetExport, BookContext, BookRow, SceneExport, ScenePlace, Scope
 from animastor.engine.states import State
 from animastor.exports.kinds import AUDIOBOOK, FILM
 from animastor.media.types import ContentSettings
@@ -66,6 +66,9 @@ class Home:
 
     async def books(self) -> list[BookRow]:
         return [ROW]
+
+    async def outline(self, key: BookKey) -> list[ScenePlace]:
+        return [ScenePlace(one.chapter_id, one.scene_id, f"1/{number}") for number, one in enumerate(self.rows, 1)]
 
     async def export_rows(self, key: BookKey, scope: Scope) -> list[SceneExport]:
         return self.rows
@@ -127,7 +130,7 @@ async def test_what_is_finished_is_written_and_then_left_alone(home: Home) -> No
 )
 async def test_a_film_whose_sound_is_not_that_of_the_book_lacks_a_scene(home: Home, stale: dict[str, Any]) -> None:
     home.change(1, "audio", **stale)
-    with pytest.raises(IncompleteError, match=r"The film lacks 1 scene: ch-1/sc-2 \(its sound\)\. Make"):
+    with pytest.raises(IncompleteError, match=r"The film lacks 1 scene: 1/2 \(its sound\)\. Make"):
         await home.export(FILM)
     assert not home.works
     await home.export(FILM, allow_missing=True)
@@ -158,14 +161,14 @@ async def test_the_sound_of_a_book_that_is_switched_off_is_not_missed(home: Home
 
 async def test_an_incomplete_film_keeps_no_complete_audiobook_from_being_written(home: Home) -> None:
     home.change(0, "video", current=False, state=State.FAILED)
-    with pytest.raises(IncompleteError, match=r"The film lacks 1 scene: ch-1/sc-1 \(stale\)\. Make") as caught:
+    with pytest.raises(IncompleteError, match=r"The film lacks 1 scene: 1/1 \(stale\)\. Make") as caught:
         await home.export(FILM, AUDIOBOOK)
     assert [path.name for path in caught.value.done.made] == ["a-tale.m4b"]
 
 
 async def test_all_that_is_incomplete_is_named(home: Home) -> None:
     home.change(0, "audio", current=False, state=State.FAILED)
-    with pytest.raises(IncompleteError, match=r"^The film .*; the audiobook lacks 1 scene: ch-1/sc-1 \(stale\)\. Make"):
+    with pytest.raises(IncompleteError, match=r"^The film .*; the audiobook lacks 1 scene: 1/1 \(stale\)\. Make"):
         await home.export(FILM, AUDIOBOOK)
 
 

@@ -86,10 +86,10 @@ def test_what_can_be_no_scope_of_any_book(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("chapter:3", "The book has no chapter '3': name one of one, 2, or 1 to 2."),
-        ("chapter:0", "The book has no chapter '0': name one of one, 2, or 1 to 2."),
-        ("scene:one/c", "Chapter one has no scene 'c': name one of a, b, or 1 to 2."),
-        ("from:2/2", "Chapter 2 has no scene '2': name one of c, or 1."),
+        ("chapter:3", "The book has no chapter '3': name it by a number from 1 to 2, or by its id (one, 2)."),
+        ("chapter:0", "The book has no chapter '0': name it by a number from 1 to 2, or by its id (one, 2)."),
+        ("scene:one/c", "Chapter one has no scene 'c': name it by a number from 1 to 2, or by its id (a, b)."),
+        ("from:2/2", "Chapter 2 has no scene '2': name it by 1, or by its id (c)."),
     ],
 )
 def test_what_this_book_does_not_have(text: str, sentence: str) -> None:

@@ -94,7 +94,7 @@ def test_a_deleted_scene_and_unit_leave_nothing_and_the_rest_is_as_it_was() -> N
             await stage.clock.sleep(200.0)
         gone = await rows(stage, "SELECT hash FROM part WHERE places LIKE '%iu-2-%' OR places LIKE '%b-iu-0-1%'")
         assert not gone
-        assert await stage.storage.outline(key) == [("ch-1", "sc-0"), ("ch-1", "sc-1")]
+        assert await stage.storage.outline(key) == [("ch-1", "sc-0", "1/1"), ("ch-1", "sc-1", "1/2")]
         await at_rest(stage)
 
     Stage().run(play)

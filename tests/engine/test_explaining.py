@@ -39,8 +39,8 @@ def test_the_chain_of_reasons_reaches_the_part_that_is_in_trouble() -> None:
             await stage.ask(engine, key)
             await stage.clock.sleep(6.0)
             told = await _told(stage, engine, key, "clip")
-            assert told.startswith("clip of scene 1 (ch-1/sc-0) waits for sketch: 3 of 4 parts are in; "), told
-            assert "part b-iu-0-1 failed" in told, told
+            assert told.startswith("clip of scene 1/1 waits for sketch: 3 of 4 parts are in; "), told
+            assert "the part of unit 2 failed" in told, told
             assert "(made to fail: connection refused) and is " in told, told
             assert told.endswith("sketch has 1 of 8 slots in use."), told
 
@@ -55,9 +55,9 @@ def test_what_may_start_is_told_its_place_and_what_is_full_its_slots() -> None:
             await stage.ask(engine, key, ["voice"])
             await stage.clock.sleep(5.0)
             last = await _told(stage, engine, key, "voice", "sc-29")
-            assert last == "voice of scene 30 (ch-1/sc-29) waits: voice has 3 of 3 slots in use."
+            assert last == "voice of scene 1/30 waits: voice has 3 of 3 slots in use."
             first = await _told(stage, engine, key, "voice")
-            assert first.startswith("voice of scene 1 (ch-1/sc-0) is being made: 0 of 2 parts are in; 1 part in work")
+            assert first.startswith("voice of scene 1/1 is being made: 0 of 2 parts are in; 1 part in work")
 
     Stage().run(play)
 
@@ -92,7 +92,7 @@ def test_failures_are_told_with_what_they_died_of_also_by_what_requires_them() -
             opened = await stage.ask(engine, key, ["clip"])
             await stage.until_ended(opened.request.request_id)
             told = await _told(stage, engine, key, "clip")
-            assert told.startswith("clip of scene 1 (ch-1/sc-0) has failed: sketch has failed; part b-iu-0-0"), told
+            assert told.startswith("clip of scene 1/1 has failed: sketch has failed; the part of unit 1"), told
             assert "(made to fail: content policy)" in told, told
 
     Stage().run(play)

@@ -18,7 +18,7 @@ async def test_a_scene_is_told_with_the_bits_and_parts_that_decide(driver: Drive
     await storage.accept([driver.result(work, work.missing[0])])
     await storage.count_failures([driver.failure(work, work.missing[1], message="no answer")])
     detail = await storage.scene_detail(key, "ch-1", "sc-0")
-    assert (detail.number, detail.book_id, set(detail.assets)) == (1, "tale", {"sound", "picture", "clip"})
+    assert (detail.place, detail.book_id, set(detail.assets)) == ("1/1", "tale", {"sound", "picture", "clip"})
     picture, clip, sound = (detail.assets[name] for name in ("picture", "clip", "sound"))
     assert picture.state is State.GENERATING
     assert picture.dispatch_id == work.dispatch_id
@@ -42,7 +42,7 @@ async def test_a_scene_that_is_not_there_is_refused(driver: Driver, storage: Sql
     key = await driver.save(book())
     with pytest.raises(ScopeError):
         await storage.scene_detail(key, "ch-1", "sc-10")
-    assert await storage.outline(key) == [("ch-1", "sc-0"), ("ch-1", "sc-1"), ("ch-1", "sc-2")]
+    assert await storage.outline(key) == [("ch-1", f"sc-{n}", f"1/{n + 1}") for n in range(3)]
 
 
 async def test_a_book_is_counted_by_media_type_and_state_with_the_first_scene_of_each(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
 from animastor.app import Driving
@@ -13,9 +14,10 @@ from animastor.commands.errors import CommandError, Exit
 from animastor.commands.expecting import expected_of
 from animastor.commands.messages import Tell
 from animastor.commands.pace import Pace
+from animastor.commands.places import unit_numbers
 from animastor.commands.standstill import Standstill
 from animastor.engine.errors import EngineError
-from animastor.engine.estimate import Expected
+from animastor.engine.estimate import Expected, Known
 from animastor.engine.home import Message
 from animastor.engine.ports import KeptPart, NewRequest, RequestProgress, RequestRow
 from animastor.engine.requests import RequestEvent
@@ -24,8 +26,17 @@ from animastor.engine.states import RequestState
 SHOWN = 5
 
 
-async def ask(drive: Driving, new: NewRequest, tell: Tell, *, force: bool = False) -> tuple[RequestEvent, bool]:
-    """Open a request and tell its progress to its end, and whether it had work. Raises `CommandError`.
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A request that has ended: its last event, whether it had work, the media types that were cancelled meanwhile."""
+
+    last: RequestEvent
+    worked: bool
+    cancelled: tuple[str, ...] = ()
+
+
+async def ask(drive: Driving, new: NewRequest, tell: Tell, *, force: bool = False) -> Ended:
+    """Open a request and tell its progress to its end. Raises `CommandError`.
 
     With `force` the asset of its scene and only media type starts anew if it is at work.
     """
@@ -43,13 +54,18 @@ async def ask(drive: Driving, new: NewRequest, tell: Tell, *, force: bool = Fals
     if force and await requests.force(new.book_key, new.scope.scene_id, new.scope.chapter_id, new.media[0]):
         tell(messages.note("What was being made of it is stopped; it starts anew in a moment.", event="forced"))
     await _say_kept(drive, opening.request, tell)
-    last, worked = await _watched(drive, opening.request.request_id, await expected_of(drive.reading, new), tell)
-    learned = Pace.of(drive.reading.settings.home).learned(_since(drive.engine.effort.spent, before))
-    learned.keep(drive.reading.settings.home)
-    state = last.progress.request.state
+    settings = drive.reading.settings
+    pace = Pace.of(settings.home)
+    known = None if settings.distributed else pace.known(settings.jobs)
+    ended = await _watched(drive, opening.request.request_id, await expected_of(drive.reading, new), known, tell)
+    pace.learned(_since(drive.engine.effort.spent, before)).keep(settings.home)
+    state = ended.last.progress.request.state
     if state in (RequestState.CANCELLED, RequestState.SUPERSEDED):
         raise CommandError(Exit.FAILURES, f"request_{state}", f"This {new.kind} was {state} by another command.")
-    return last, worked
+    if ended.cancelled:
+        names = " and ".join(ended.cancelled)
+        tell(messages.note(f"Cancelled meanwhile, and not made: {names}.", event="narrowed", media=ended.cancelled))
+    return ended
 
 
 def outcome_of(last: RequestEvent) -> dict[str, Mapping[str, int]]:
@@ -61,17 +77,19 @@ def outcome_of(last: RequestEvent) -> dict[str, Mapping[str, int]]:
 
 
 async def _watched(
-    drive: Driving, request_id: int, expected: Mapping[str, Expected], tell: Tell
-) -> tuple[RequestEvent, bool]:
-    """The last event of a request, and whether it had work; without, nothing is told. Raises `CommandError`.
+    drive: Driving, request_id: int, expected: Mapping[str, Expected], known: Known | None, tell: Tell
+) -> Ended:
+    """How a request ended; when it has no work, nothing is told. Raises `CommandError`.
 
     It is watched to its end, or until all within its window is settled.
     """
     standstill, busy, paused = Standstill(drive), False, False
-    seen = aclosing(drive.engine.requests.events(request_id, expected))  # type: ignore[type-var]
+    covered: dict[str, int] = {}  # the most assets that it ever was for
+    seen = aclosing(drive.engine.requests.events(request_id, expected, known))  # type: ignore[type-var]
     async with attended(drive, tell), seen as events:
         async for event in events:
             last = event
+            covered = {one.media: max(one.assets, covered.get(one.media, 0)) for one in event.progress.media}
             busy = busy or _has_work(event.progress)
             if busy:
                 tell(messages.progress(event))
@@ -81,7 +99,7 @@ async def _watched(
                 tell(messages.note("The rest lies beyond the window: `animastor position` moves it.", event="idle"))
                 break
             standstill.look(event)
-    return last, busy
+    return Ended(last, busy, tuple(one.media for one in last.progress.media if one.assets < covered[one.media]))
 
 
 def _pause_note(request_id: int, *, paused: bool) -> Message:
@@ -99,13 +117,16 @@ def _since(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
 
 async def _say_kept(drive: Driving, request: RequestRow, tell: Tell) -> None:
     """A rebuild leaves pinned and given parts alone, and names them."""
-    kept = await drive.reading.storage.kept_parts(request)
+    storage = drive.reading.storage
+    kept = await storage.kept_parts(request)
     if kept:
-        told = [_kept_text(one) for one in kept]
+        row = next(row for row in await storage.books() if row.book_key == request.book_key)
+        numbers = await unit_numbers(storage, row)
+        told = [_kept_text(one, numbers) for one in kept]
         more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
         tell(messages.note(f"Kept as they are: {', '.join(told[:SHOWN])}{more}.", event="kept", kept=told))
 
 
-def _kept_text(one: KeptPart) -> str:
+def _kept_text(one: KeptPart, numbers: Mapping[str, str]) -> str:
     how = "given" if one.given else "pinned"
-    return f"{one.media} of {one.chapter_id}/{one.scene_id}/{'+'.join(one.unit_ids)} ({how})"
+    return f"{one.media} of {' and '.join(numbers.get(unit, unit) for unit in one.unit_ids)} ({how})"

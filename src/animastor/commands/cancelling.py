@@ -54,5 +54,5 @@ def _what(row: BookRow, media: Sequence[str], scope: str) -> str:
 def _sentence(cancelled: Cancelled, stopped: int, what: str) -> str:
     if not cancelled.closed and not cancelled.narrowed:
         return f"Nothing is being made of {what}: there is nothing to cancel."
-    running = f"{stopped} part of it that was in work" if stopped == 1 else f"{stopped} parts of it that were in work"
-    return f"Cancelled: {what}. Stopped: {running}. What is finished is kept."
+    running = f"{stopped} running attempt{'s' * (stopped > 1)}" if stopped else "nothing, as nothing of it was running"
+    return f"Cancelled: {what}. Stopped: {running}. What is finished is kept; `animastor make` asks for it again."

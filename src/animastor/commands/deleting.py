@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +15,7 @@ from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
 from animastor.commands.naming import called
+from animastor.commands.places import Numbers, numbers_of, unit_numbers, unit_of, unit_unknown
 from animastor.commands.selection import scope_of
 from animastor.config import Settings
 from animastor.engine.deleting import Deleted, NothingLeftError, without
@@ -43,11 +44,33 @@ async def resolved(settings: Settings, asked: Removing) -> Removing:
         if asked.scope or asked.units:
             scope = await scope_of(opened.storage, row, asked.scope)
             _check(scope, asked)
+            units = [await unit_of(opened.storage, row, one) for one in asked.units]
+            numbers = await unit_numbers(opened.storage, row)
+            if unknown := [one for one in units if one not in numbers]:
+                raise unit_unknown(row, unknown[0])
             try:
-                without(await opened.storage.load_book(row.book_key), scope, asked.units)
+                without(await opened.storage.load_book(row.book_key), scope, units)
             except NothingLeftError as error:
                 raise _refused(error) from error
-    return replace(asked, book=row.book_id, key=row.book_key, what=_what(row, asked))
+            what = _part(scope, [numbers[one] for one in units], await numbers_of(opened.storage, row))
+            asked = replace(asked, scope=_by_ids(scope), units=tuple(units), what=f"{what} of {called(row)}")
+    return replace(asked, book=row.book_id, key=row.book_key, what=asked.what or _whole(row))
+
+
+def _by_ids(scope: Scope) -> str:
+    """A scope in ids: repeated, a number would name the next one."""
+    if scope.kind is ScopeKind.WHOLE_BOOK:
+        return ""
+    return f"{scope.kind}:{'/'.join(one for one in (scope.chapter_id, scope.scene_id) if one)}"
+
+
+def _part(scope: Scope, units: Sequence[str], numbers: Numbers) -> str:
+    """What is deleted of a book, in words."""
+    if units:
+        return f"unit{'s' * (len(units) > 1)} {', '.join(units)}"
+    if scope.kind is ScopeKind.SCENE:
+        return f"scene {numbers.scene(scope.chapter_id, scope.scene_id)}"
+    return f"chapter {numbers.chapter(scope.chapter_id)}"
 
 
 def confirmed(what: str) -> bool:
@@ -104,17 +127,15 @@ def _refused(error: NothingLeftError) -> CommandError:
     return CommandError(Exit.BAD_INPUT, "nothing_to_delete", f"{text[:1].upper()}{text[1:]}.")
 
 
-def _what(row: BookRow, asked: Removing) -> str:
-    book = called(row)
-    if asked.units:
-        return f"unit{'s' * (len(asked.units) > 1)} {', '.join(asked.units)} of {book}"
-    if asked.scope:
-        return f"{asked.scope.strip().replace(':', ' ', 1)} of {book}"
-    return f"{book} with its {row.scenes} scenes" if row.scenes != 1 else f"{book} with its scene"
+def _whole(row: BookRow) -> str:
+    return f"{called(row)} with its {row.scenes} scenes" if row.scenes != 1 else f"{called(row)} with its scene"
 
 
 def _sentence(what: str, deleted: Deleted, held: int) -> str:
-    files = f"{deleted.artifacts} artifact{'s' * (deleted.artifacts != 1)} that nothing else uses"
-    stopped = f" {deleted.stopped} running attempts were stopped." if deleted.stopped else ""
-    later = f" {held} more are kept until six hours after the last backup." if held else ""
-    return f"Deleted: {what}, and {files}.{stopped}{later}"
+    count, many = deleted.artifacts, "s" * (deleted.artifacts != 1)
+    files = f", and {count} artifact{many} that nothing else uses" if count else ""
+    attempts = "attempt was" if deleted.stopped == 1 else "attempts were"
+    stopped = f" {deleted.stopped} running {attempts} stopped." if deleted.stopped else ""
+    more = "artifact is" if held == 1 else "artifacts are"
+    later = f" {held} {more} kept until six hours after the last backup." if held else ""
+    return f"Deleted: {what}{files}.{stopped}{later}"

@@ -72,7 +72,7 @@ async def installation(opened: Reading, backends: Backends) -> AsyncIterator[Mes
     yield _checked("program", f"Animastor {version('animastor')} on Python {platform.python_version()}")
     yield _checked("ffmpeg", await asyncio.to_thread(_ffmpeg))
     able = await backends.able()
-    yield _checked("backends", f"able to work: {', '.join(able) or 'nothing'}")
+    yield _checked("backends", ", ".join(able) or "none is able to work")
     for profile, why in backends.complaints.items():
         yield messages.note(f"{profile} cannot work: {why}.", event="alarm", reason="backend_unable")
     room = shutil.disk_usage(opened.settings.home)

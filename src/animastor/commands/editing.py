@@ -14,10 +14,11 @@ from typing import Any
 
 from animastor.app import Driving, Reading
 from animastor.books.fields import FieldError, split_field, with_field, with_scene, with_unit_field
-from animastor.books.model import Book
+from animastor.books.model import Book, BookHead
 from animastor.commands import messages
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.importing import fingerprint, stored_book
+from animastor.commands.known_values import CHECKED, require_known
 from animastor.commands.messages import Tell
 from animastor.commands.naming import called
 from animastor.commands.selection import chapter_of, scene_in, unit_in
@@ -64,6 +65,7 @@ def _from_file(stored: Book, source: Path) -> Book:
 def _with_field(book: Book, text: str) -> Book:
     place, field, value = _split(text)
     try:
+        require_known(book.head, field, value)
         if place == "book":
             return replace(book, head=with_field(book.head, field, value))
         if place.startswith(CHARACTERS):
@@ -104,10 +106,12 @@ def _with_place(book: Book, names: Sequence[str], field: str, value: str) -> Boo
     if len(names) == 1:
         changed = with_field(chapter, field, value)
         return replace(book, chapters=tuple(changed if one is chapter else one for one in book.chapters))
-    scene = scene_in(names[1], chapter)
+    scene = scene_in(names[1], chapter, names[0])
     if len(names) == 2:
         return with_scene(book, chapter.chapter_id, with_field(scene, field, value))
-    return with_scene(book, chapter.chapter_id, with_unit_field(scene, unit_in(names[2], scene), field, value))
+    return with_scene(
+        book, chapter.chapter_id, with_unit_field(scene, unit_in(names[2], scene, "/".join(names[:2])), field, value)
+    )
 
 
 async def touched_by(opened: Reading, row: BookRow, asked: Editing) -> Touched:
@@ -124,6 +128,7 @@ async def _touched_scenes(storage: Storage, row: BookRow, asked: Editing) -> Tou
     if asked.source or not all(len(names) in (2, 3) and names[0] != "characters" for names, _, _ in places):
         return None
     scenes, before = {}, {}
+    head = await _head_for(storage, row, [field for _, field, _ in places])
     for names, field, value in places:
         key = (names[0], names[1])
         if key not in scenes:
@@ -134,6 +139,8 @@ async def _touched_scenes(storage: Storage, row: BookRow, asked: Editing) -> Tou
             scenes[key] = before[key] = found
         scene = scenes[key].scene
         try:
+            if head is not None:
+                require_known(head, field, value)
             if len(names) == 3:
                 if names[2] not in [unit.unit_id for unit in scene.units]:
                     return None
@@ -145,6 +152,13 @@ async def _touched_scenes(storage: Storage, row: BookRow, asked: Editing) -> Tou
         scenes[key] = replace(scenes[key], scene=scene)
     changed = tuple(one for key, one in scenes.items() if one.scene != before[key].scene)
     return Touched(changed=changed, scenes=row.scenes)
+
+
+async def _head_for(storage: Storage, row: BookRow, fields: Sequence[str]) -> BookHead | None:
+    """The book's head, when the value of one of these fields must name something in it."""
+    if CHECKED.isdisjoint(fields):
+        return None
+    return (await storage.contexts([row.book_key]))[0].head
 
 
 async def edit(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:

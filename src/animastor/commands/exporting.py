@@ -21,6 +21,8 @@ from animastor.commands.damage import DamageError, require_whole
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import disk_error
 from animastor.commands.messages import Tell
+from animastor.commands.naming import lacks_text
+from animastor.commands.places import Numbers, numbers_of
 from animastor.commands.recorded import is_current, record, subtitles_beside
 from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope, ScopeKind
 from animastor.engine.states import State
@@ -34,7 +36,6 @@ from animastor.workers.work import Limits, Runner, Work
 FORMAT = 1  # raised when exports of the same scenes come out differently
 SUFFIX = {FILM: ".mp4", AUDIOBOOK: ".m4b", SUBTITLES: ".vtt"}
 MEDIA = {FILM: "video", AUDIOBOOK: "audio", SUBTITLES: "audio"}
-SHOWN_GAPS = 5
 _LIMITS = Limits(idle_s=120.0, hard_s=6 * 3600.0)
 _SOUND = "audio"
 
@@ -53,18 +54,18 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The files of an export: `made` now, or found `unchanged`; and the scenes that are missing in them."""
+    """The files of an export: `made` now, or found `unchanged`; and by kind of file the scenes that it lacks."""
 
     made: tuple[Path, ...] = ()
     unchanged: tuple[Path, ...] = ()
-    gaps: tuple[str, ...] = field(default=())
+    gaps: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def told(self) -> dict[str, list[str]]:
+    def told(self) -> dict[str, Any]:
         """As a message carries it."""
         return {
             "made": [str(path) for path in self.made],
             "unchanged": [str(path) for path in self.unchanged],
-            "gaps": list(self.gaps),
+            "gaps": {kind: list(missing) for kind, missing in self.gaps.items()},
         }
 
 
@@ -85,11 +86,17 @@ class _Piece:
 class IncompleteError(CommandError):
     """Raised when files lack scenes and may not; `done` are the others, which were written all the same."""
 
-    def __init__(self, lacking: Mapping[str, Sequence[str]], done: Done) -> None:
-        told = "; the ".join(_lacks(kind, missing) for kind, missing in lacking.items())
-        message = f"The {told}. Make them first, or export what there is with --allow-missing."
+    def __init__(self, lacking: Mapping[str, Sequence[str]], done: Done, how: str = "") -> None:
+        many = len({scene for missing in lacking.values() for scene in missing}) > 1
+        how = how or f"Make {'them' if many else 'it'} first"
+        message = f"{lacks_text(lacking)} {how}, or export what there is with --allow-missing."
         super().__init__(Exit.INCOMPLETE, "export_incomplete", message)
+        self.lacking = lacking
         self.done = done
+
+    def after_cancel(self) -> IncompleteError:
+        """The same where a `make` was told to leave something out."""
+        return IncompleteError(self.lacking, self.done, "Run make again to ask for what was cancelled")
 
 
 async def exported(drive: Driving, row: BookRow, wanted: Wanted, tell: Tell) -> Done:
@@ -116,13 +123,16 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
     rows = await opened.storage.export_rows(row.book_key, wanted.scope)
     (context,) = await opened.storage.contexts([row.book_key])
     name = file_name(row, await opened.storage.books())
-    made, unchanged, gaps, lacking = [], [], dict[str, None](), dict[str, list[str]]()
+    numbers = await numbers_of(opened.storage, row)
+    made, unchanged, gaps, lacking = [], [], dict[str, list[str]](), dict[str, list[str]]()
     for kind in wanted.kinds:
-        pieces, missing = await _pieces(opened, rows, kind, book.head.language, silent=_SOUND in context.disabled)
+        silent = _SOUND in context.disabled
+        pieces, missing = await _pieces(opened, rows, kind, book.head.language, numbers, silent=silent)
         if missing and not wanted.allow_missing:
             lacking[kind] = missing
             continue
-        gaps.update(dict.fromkeys(missing))
+        if missing:
+            gaps[kind] = missing
         if not pieces:
             continue
         target = wanted.out / f"{name}{_place(wanted.scope)}{SUFFIX[kind]}"
@@ -135,7 +145,7 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
         files = await _make(runner, scratch, kind, [piece.media for piece in pieces], target, about, cover, told)
         made.extend(files)
         await record(opened.storage, files, key)
-    done = Done(tuple(made), tuple(unchanged), tuple(gaps))
+    done = Done(tuple(dict.fromkeys(made)), tuple(unchanged), gaps)  # subtitles may have come with the film, too
     if lacking:
         raise IncompleteError(lacking, done)
     return done
@@ -168,14 +178,8 @@ def _place(scope: Scope) -> str:
     return start + "".join(f"-{each}" for each in (scope.chapter_id, scope.scene_id) if each)
 
 
-def _lacks(kind: str, missing: Sequence[str]) -> str:
-    shown = ", ".join(missing[:SHOWN_GAPS]) + (f" and {len(missing) - SHOWN_GAPS} more" * (len(missing) > SHOWN_GAPS))
-    verb = "lack" if kind == SUBTITLES else "lacks"
-    return f"{kind} {verb} {len(missing)} scene{'s' * (len(missing) > 1)}: {shown}"
-
-
 async def _pieces(
-    opened: Reading, rows: Sequence[SceneExport], kind: str, language: str, *, silent: bool
+    opened: Reading, rows: Sequence[SceneExport], kind: str, language: str, numbers: Numbers, *, silent: bool
 ) -> tuple[list[_Piece], list[str]]:
     """What there is of each scene, and what is missing. `silent`: the sound of this book is switched off."""
     pieces, missing = [], []
@@ -186,10 +190,10 @@ async def _pieces(
             continue  # empty: nothing is to be made of it
         if main is None or not main.current:
             stale = " (stale)" if main is not None and main.artifact is not None else ""
-            missing.append(f"{row.chapter_id}/{row.scene_id}{stale}")
+            missing.append(f"{numbers.scene(row.chapter_id, row.scene_id)}{stale}")
             continue
         if kind == FILM and not silent and _lacks_sound(row.media.get(_SOUND)):
-            missing.append(f"{row.chapter_id}/{row.scene_id} (its sound)")
+            missing.append(f"{numbers.scene(row.chapter_id, row.scene_id)} (its sound)")
         pieces.append(await _piece(opened, row, scene, kind, language))
     return pieces, missing
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the program."""
+    app.command(short_help="Show a book's chapters, scenes and units: numbers, ids, states.")(outline)
     app.command(short_help="Say what something waits for, or why it failed.")(explain)
     app.command(short_help="Show what happened to a book, and why.")(journal)
     app.command(short_help="Look whether everything is installed, there and in order; --repair mends.")(doctor)
@@ -26,12 +27,36 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Delete a book, or a part of it, with all that was made of it.")(delete)
 
 
+def outline(
+    book: BookName = "",
+    scene: Annotated[str, typer.Argument(metavar="CHAPTER/SCENE", help="Ids or numbers: its units are shown.")] = "",
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show the chapters and scenes of a book with their numbers and ids, and what of them is there.
+
+    With a scene: its units. Numbers and ids are how other commands are told where in a book something is.
+    """
+
+    async def main(settings: Settings, display: Display) -> int:
+        from animastor.commands.outlining import show_outline
+
+        return await show_outline(settings, book, scene, display)
+
+    run(main, Options(home=home, json=json))
+
+
 def explain(
     book: BookName = "",
     scene: Annotated[
-        str, typer.Argument(help="CHAPTER/SCENE (ids or numbers), a scene's id, or its number in the book.")
+        str,
+        typer.Argument(
+            metavar="SCENE", help="CHAPTER/SCENE (ids or numbers), a scene's id, or its number in the book."
+        ),
     ] = "",
-    media: Annotated[str, typer.Argument(help="A media type: audio, image or video (default all).")] = "",
+    media: Annotated[
+        str, typer.Argument(metavar="MEDIA", help="A media type: audio, image or video (default all).")
+    ] = "",
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -55,13 +80,21 @@ def explain(
 
 def journal(
     book: BookName = "",
-    scene: Annotated[str, typer.Option("--scene", help="Only this scene: CHAPTER/SCENE, its id or number.")] = "",
-    media: Annotated[str, typer.Option("--media", help="Only this media type: audio, image or video.")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many rows (the newest ones).")] = 50,
+    scene: Annotated[
+        str, typer.Option("--scene", metavar="SCENE", help="Only this scene: CHAPTER/SCENE, its id or number.")
+    ] = "",
+    media: Annotated[
+        str, typer.Option("--media", metavar="TYPE", help="Only this media type: audio, image or video.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=10_000, help="How many rows (the newest ones).")
+    ] = 50,
     after: Annotated[
-        int | None, typer.Option("--after", min=0, help="Only rows behind this one, oldest first.")
+        int | None, typer.Option("--after", metavar="ROW", min=0, help="Only rows behind this one, oldest first.")
     ] = None,
-    before: Annotated[int | None, typer.Option("--before", min=1, help="Only rows in front of this one.")] = None,
+    before: Annotated[
+        int | None, typer.Option("--before", metavar="ROW", min=1, help="Only rows in front of this one.")
+    ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on showing what comes, until stopped.")] = False,
     replay: Annotated[
         bool, typer.Option("--replay", help="Read the whole journal back and compare it with the tables.")
@@ -91,9 +124,13 @@ def journal(
 def delete(
     book: BookName = "",
     scope: Annotated[
-        str, typer.Option("--scope", help="Only chapter:CHAPTER or scene:CHAPTER/SCENE; ids or numbers.")
+        str,
+        typer.Option("--scope", metavar="SCOPE", help="Only chapter:CHAPTER or scene:CHAPTER/SCENE; ids or numbers."),
     ] = "",
-    unit: Annotated[list[str] | None, typer.Option("--unit", help="Only this unit; may be given again.")] = None,
+    unit: Annotated[
+        list[str] | None,
+        typer.Option("--unit", metavar="UNIT", help="Only this: CHAPTER/SCENE/UNIT, or its id. May be given again."),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     home: Home = None,
     json: Json = False,
@@ -121,14 +158,27 @@ def delete(
 
 
 def takes(
-    book: Annotated[str, typer.Argument(help="A book's id.")],
-    unit: Annotated[str, typer.Argument(help="CHAPTER/SCENE/UNIT; ids or numbers. Or the unit's id.")],
-    media: Annotated[str, typer.Option("--media", help="Only this media type: audio, image or video.")] = "",
-    part: Annotated[int, typer.Option("--part", min=0, help="Which part of the unit, where it has several.")] = 0,
-    choose: Annotated[str, typer.Option("--choose", help="Want this earlier take again, until the unit changes.")] = "",
-    pin: Annotated[str, typer.Option("--pin", help="Keep this take, whatever is edited or rebuilt.")] = "",
+    book: Annotated[str, typer.Argument(metavar="BOOK", help="A book's id.")],
+    unit: Annotated[str, typer.Argument(metavar="UNIT", help="CHAPTER/SCENE/UNIT; ids or numbers. Or the unit's id.")],
+    media: Annotated[
+        str, typer.Option("--media", metavar="TYPE", help="Only this media type: audio, image or video.")
+    ] = "",
+    part: Annotated[
+        int,
+        typer.Option(
+            "--part", metavar="N", min=0, show_default=False, help="Which part of the unit, where it has several."
+        ),
+    ] = 0,
+    choose: Annotated[
+        str, typer.Option("--choose", metavar="TAKE", help="Want this earlier take again, until the unit changes.")
+    ] = "",
+    pin: Annotated[
+        str, typer.Option("--pin", metavar="TAKE", help="Keep this take, whatever is edited or rebuilt.")
+    ] = "",
     unpin: Annotated[bool, typer.Option("--unpin", help="Pin and supply nothing for this unit any more.")] = False,
-    supply: Annotated[Path | None, typer.Option("--supply", help="Use this file of your own in its place.")] = None,
+    supply: Annotated[
+        Path | None, typer.Option("--supply", metavar="FILE", help="Use this file of your own in its place.")
+    ] = None,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -161,9 +211,7 @@ def takes(
 def doctor(
     repair: Annotated[
         bool,
-        typer.Option(
-            "--repair", help="Do what reconciliation does, and give up parts whose bytes are gone or damaged."
-        ),
+        typer.Option("--repair", help="Put right what is undone, and give up parts whose bytes are gone or damaged."),
     ] = False,
     home: Home = None,
     json: Json = False,

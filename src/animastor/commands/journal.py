@@ -13,7 +13,7 @@ from animastor.app import Reading
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
-from animastor.commands.places import scene_of
+from animastor.commands.places import Numbers, numbers_of, scene_of
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.ports import BookRow, JournalEntry, JournalOf
@@ -42,23 +42,25 @@ async def show_journal(settings: Settings, book: str, selected: Selected, displa
         of = await _of(opened, row, selected)
         before = None if selected.after is not None else selected.before or 2**62
         entries = await opened.storage.book_journal(of, after=selected.after or 0, before=before, limit=selected.limit)
+        numbers = await numbers_of(opened.storage, row)
         for entry in entries:
-            _say(entry, display)
+            _say(entry, numbers, display)
         if not entries and not follow:
             display.note(f"The journal tells nothing of {_what(row, selected)}.", event="journal_empty")
         if len(entries) == selected.limit and not follow:
             _say_more(entries, selected, display)
         if follow:
-            await _follow(opened, of, _last(entries, selected), display)
+            await _follow(opened, row, of, _last(entries, selected), display)
     return Exit.OK
 
 
-async def _follow(opened: Reading, of: JournalOf, after: int, display: Display) -> None:
+async def _follow(opened: Reading, row: BookRow, of: JournalOf, after: int, display: Display) -> None:
     """Show what comes, until the command is stopped."""
     while True:
         entries = await opened.storage.book_journal(of, after=after, limit=PAGE)
+        numbers = await numbers_of(opened.storage, row) if entries else Numbers({})
         for entry in entries:
-            _say(entry, display)
+            _say(entry, numbers, display)
             after = entry.row.row_id
         if not entries:
             await asyncio.sleep(LOOK_S)
@@ -116,7 +118,7 @@ def _say_more(entries: Sequence[JournalEntry], selected: Selected, display: Disp
     display.note(f"There may be more {where}.")
 
 
-def _say(entry: JournalEntry, display: Display) -> None:
+def _say(entry: JournalEntry, numbers: Numbers, display: Display) -> None:
     row = entry.row
     fields: dict[str, Any] = {
         "row": row.row_id,
@@ -132,14 +134,14 @@ def _say(entry: JournalEntry, display: Display) -> None:
         "observed": row.observed,
         "details": dict(row.details),
     }
-    display.note(line_of(entry), event="journal", **fields)
+    display.note(line_of(entry, numbers), event="journal", **fields)
 
 
-def line_of(entry: JournalEntry) -> str:
+def line_of(entry: JournalEntry, numbers: Numbers) -> str:
     """A row as one line: number, time, place, what happened, why."""
     row = entry.row
     at = datetime.fromtimestamp(row.at).astimezone().strftime("%m-%d %H:%M:%S")
-    place = f"{entry.chapter_id}/{entry.scene_id} {entry.media}" if entry.media else "-"
+    place = f"{numbers.scene(entry.chapter_id, entry.scene_id)} {entry.media}" if entry.media else "-"
     state = f" {row.state.name.lower()}" if row.state is not None else ""
     about = ", ".join(f"{name} {_short(value)}" for name, value in row.details.items())
     told = "; ".join(one for one in (row.reason, about) if one)

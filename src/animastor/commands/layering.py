@@ -68,7 +68,7 @@ def _sentence(registry: Registry, book: str, changed: Mapping[str, Value], stopp
         return f"The layers of {book} are so already."
     said = f"Set for {book}: {', '.join(f'{name} = {_text(value)}' for name, value in changed.items())}."
     if stopped:
-        said += f" Stopped: {stopped} part{'s' * (stopped != 1)} in work. What is finished is kept."
+        said += f" Stopped: {stopped} running attempt{'s' * (stopped > 1)}. What is finished is kept."
     if any(changed.get(f"{name}_enabled") is True for name in registry.names):
         said += " `animastor make` makes what is switched on."
     return said

@@ -6,6 +6,7 @@ Everything that takes time to import is imported by the command that needs it: `
 from __future__ import annotations
 
 import secrets
+import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +19,7 @@ from animastor.commands import inspecting, steering
 from animastor.commands.errors import Exit
 from animastor.commands.options import (
     AllowMissing,
+    BookName,
     Home,
     Jobs,
     Json,
@@ -117,7 +119,7 @@ def import_(
     source: Source,
     voice: Voice = None,
     size: Size = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the stored backends of the book.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the stored voice, size and backends of the book.")] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -137,7 +139,7 @@ def import_(
 
 @app.command(short_help="Show what is there, missing, failed or in work.")
 def status(
-    book: Annotated[str, typer.Argument(help="A book's id; without it, all books.")] = "",
+    book: Annotated[str, typer.Argument(metavar="BOOK", help="A book's id; without it, all books.")] = "",
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -153,7 +155,7 @@ def status(
 
 @app.command(short_help="Write finished files again; generate nothing.")
 def export(
-    book: Annotated[str, typer.Argument(help="A book's id; it may be left out when there is only one.")] = "",
+    book: BookName = "",
     film: Annotated[bool, typer.Option("--film", help="An MP4 with chapters and subtitles.")] = False,
     audiobook: Annotated[bool, typer.Option("--audiobook", help="An M4B with chapters and cover.")] = False,
     subtitles: Annotated[bool, typer.Option("--subtitles", help="A WebVTT file.")] = False,
@@ -196,7 +198,7 @@ def serve(
         bool, typer.Option("--drain", help="When told to stop, finish what runs first; else it is handed back.")
     ] = False,
     listen: Annotated[
-        str, typer.Option("--listen", help="host:port where /healthz and /readyz answer (default: nowhere).")
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Where /healthz and /readyz answer (default: nowhere).")
     ] = "",
     jobs: Jobs = None,
     home: Home = None,
@@ -226,7 +228,7 @@ inspecting.register(app)
 
 @app.command(short_help="Back up everything, also while it works.")
 def backup(
-    target: Annotated[Path, typer.Argument(help="A folder, or a file that ends with .tar.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="A folder, or a file that ends with .tar.")],
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -257,7 +259,7 @@ def upgrade(home: Home = None, json: Json = False) -> None:
 
 @app.command(short_help="Make a home, or shared stores, of a backup.")
 def restore(
-    source: Annotated[Path, typer.Argument(help="A backup: its folder, or its file.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A backup: its folder, or its file.")],
     replace: Annotated[bool, typer.Option("--replace", help="Replace what is there.")] = False,
     home: Home = None,
     json: Json = False,
@@ -291,7 +293,10 @@ def main() -> NoReturn:
 def _command(error: typer.TyperException) -> str:
     """The command whose line is wrong, as far as it was understood."""
     context = getattr(error, "ctx", None)
-    return "animastor" if context is None or context.parent is None else f"animastor {context.info_name}"
+    if context is not None and context.parent is not None:
+        return f"animastor {context.info_name}"
+    named = sys.argv[1] if context is None and len(sys.argv) > 1 else ""  # an option without its value has no context
+    return f"animastor {named}" if named in getattr(typer.main.get_command(app), "commands", ()) else "animastor"
 
 
 def _sentence(error: typer.TyperException) -> str:

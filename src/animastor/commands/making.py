@@ -9,7 +9,7 @@ from typing import Any
 
 from animastor.app import Driving
 from animastor.commands import messages
-from animastor.commands.asking import ask, outcome_of
+from animastor.commands.asking import Ended, ask, outcome_of
 from animastor.commands.damage import DamageError
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.exporting import Done, IncompleteError, Wanted, exported, kinds_of
@@ -65,10 +65,9 @@ async def _made(
     wanted = Wanted(kinds_of(media), Path(asked.out), scope, allow_missing=asked.allow_missing)
     for rounds in range(ROUNDS):
         key = f"{asked.key}-{rounds}" if rounds else asked.key
-        last, worked = await ask(drive, NewRequest(row.book_key, scope, media, idempotency_key=key), tell)
-        failed = sum(one.failed for one in last.progress.media)
+        ended = await ask(drive, NewRequest(row.book_key, scope, media, idempotency_key=key), tell)
         try:
-            return last, await _exported(drive, row, wanted, tell, refuse=not failed), worked or rounds > 0
+            return ended.last, await _exported(drive, row, wanted, ended, tell), ended.worked or rounds > 0
         except DamageError as damage:
             await drive.reading.storage.bytes_missing([damage.checksum])
             drive.engine.wake()
@@ -76,12 +75,14 @@ async def _made(
     raise CommandError(Exit.HOME, "artifacts_damaged", "Finished parts are damaged again and again: check the disk.")
 
 
-async def _exported(drive: Driving, row: BookRow, wanted: Wanted, tell: Tell, *, refuse: bool) -> Done:
+async def _exported(drive: Driving, row: BookRow, wanted: Wanted, ended: Ended, tell: Tell) -> Done:
     """Export; after failures an incomplete film is said, not raised, so that the failures are what is reported."""
     try:
         return await exported(drive, row, wanted, tell)
     except IncompleteError as error:
-        if refuse:
+        if not any(one.failed for one in ended.last.progress.media):
+            if ended.cancelled:
+                raise error.after_cancel() from error
             raise
         tell(messages.note(error.message))
         return error.done

@@ -45,7 +45,7 @@ async def perform(settings: Settings, asked: Asked, display: Display) -> Message
             if lock is not None:
                 return await _drive(settings, message, display, new, brief=isinstance(asked, BRIEF))
         if not told_of_holder:
-            display.note(f"Another process is working on {settings.home}; it does this too.", event="held")
+            display.note(f"Another process is working on {settings.home}; it carries this out.", event="held")
             told_of_holder = True
         try:
             return await _shown(ask(settings.home, message), display)  # type: ignore[arg-type]

@@ -36,13 +36,13 @@ async def regenerate(drive: Driving, told: Mapping[str, Any], tell: Tell) -> Non
     new = NewRequest(row.book_key, scope, media, asked.key, kind="regenerate", rebuild=asked.rebuild)
     await drive.engine.planned()
     await drive.engine.reconciliation.looked.wait()
-    last, worked = await ask(drive, new, tell)
+    ended = await ask(drive, new, tell)
     tell(
         messages.result(
-            worked=worked,
+            worked=ended.worked,
             rebuild=asked.rebuild,
             book=row.book_id,
             called=called(row),
-            **outcome_of(last),
+            **outcome_of(ended.last),
         )
     )

@@ -72,7 +72,7 @@ async def restore(settings: Settings, source: Path, display: Display, *, replace
 
 def _source(path: Path, scratch: Path) -> BackupSource:
     if not path.exists():
-        raise BackupError(f"there is no {path}")
+        raise BackupError(f"there is no backup at {path}")
     return FolderSource(path, scratch) if path.is_dir() else ArchiveSource(path, scratch)
 
 

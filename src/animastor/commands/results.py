@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from animastor.commands.errors import Exit
+from animastor.commands.naming import lacks_text
 from animastor.commands.running import shown_path
 from animastor.display import Display, duration_text, size_text
-
-SHOWN = 5
 
 
 def say_made(result: Mapping[str, Any], display: Display, seconds: float) -> int:
@@ -107,8 +106,8 @@ def _failed_text(failed: Mapping[str, int]) -> str:
 
 
 def _end(display: Display, message: str, event: str, result: Mapping[str, Any], **fields: Any) -> None:
-    files = {name: list(result.get(name, ())) for name in ("made", "unchanged", "gaps")}
-    display.note(message, event=event, **files, **fields)
+    files = {name: list(result.get(name, ())) for name in ("made", "unchanged")}
+    display.note(message, event=event, **files, gaps=dict(result.get("gaps", {})), **fields)
 
 
 def _say_files(result: Mapping[str, Any], display: Display) -> list[str]:
@@ -117,14 +116,9 @@ def _say_files(result: Mapping[str, Any], display: Display) -> list[str]:
     for path in result.get("made", ()):
         size = bytes_of(Path(path))
         display.note(f"{shown_path(Path(path))}  {size_text(size)}", event="file", path=path, made=True, bytes=size)
-    if gaps := result.get("gaps", ()):
-        display.note(f"Missing: {_few(gaps)}.", event="gaps", gaps=list(gaps))
+    if gaps := result.get("gaps"):
+        display.note(lacks_text(gaps), event="gaps", gaps=gaps)
     return list(result.get("made", ()))
-
-
-def _few(names: Sequence[str]) -> str:
-    rest = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {rest} more scenes" if rest > 0 else "")
 
 
 def took(seconds: float) -> str:

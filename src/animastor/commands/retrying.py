@@ -47,12 +47,12 @@ async def retry(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
         tell(messages.result(said=said, book=row.book_id, failed={}, parts={}))
         return
     new = NewRequest(row.book_key, scope, wanted, asked.key, kind="retry", accept_charge=asked.accept_charge)
-    last, _ = await ask(drive, new, tell, force=asked.force)
+    ended = await ask(drive, new, tell, force=asked.force)
     tell(
         messages.result(
             worked=True,
             rebuild=False,
             book=row.book_id,
-            **outcome_of(last),
+            **outcome_of(ended.last),
         )
     )

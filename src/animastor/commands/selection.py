@@ -12,7 +12,7 @@ from animastor.media.registry import Registry, installed
 
 SCOPE_HELP = "all, chapter:CHAPTER, scene:CHAPTER/SCENE or from:CHAPTER/SCENE; ids, or numbers counted from 1"
 UNITS_HELP = f"{SCOPE_HELP}; or units:CHAPTER/SCENE/UNIT,UNIT"
-SHOWN = 5
+LISTED = 50  # characters of ids that a sentence still lists
 LEAST_SIDE, MOST_SIDE = 64, 4096  # pixels
 
 
@@ -105,9 +105,11 @@ def parse_scope(text: str, book: Book, *, units: bool = False) -> Scope:
     chapter_text, _, scene_text = place.partition("/")
     chapter = chapter_of(chapter_text, book)
     scene_text, _, units_text = scene_text.partition("/") if kind == "units" else (scene_text, "", "")
-    scene = scene_in(scene_text or "1", chapter)
+    scene = scene_in(scene_text or "1", chapter, chapter_text)
     if kind == "units":
-        named = tuple(dict.fromkeys(unit_in(one.strip(), scene) for one in units_text.split(",")))
+        named = tuple(
+            dict.fromkeys(unit_in(one.strip(), scene, f"{chapter_text}/{scene_text}") for one in units_text.split(","))
+        )
         return Scope(ScopeKind.UNITS, chapter.chapter_id, scene.scene_id, named)
     return Scope(ScopeKind.SCENE if kind == "scene" else ScopeKind.FROM_SCENE, chapter.chapter_id, scene.scene_id)
 
@@ -119,30 +121,37 @@ def chapter_of(text: str, book: Book) -> Chapter:
             return chapter
     if text.isdigit() and 1 <= int(text) <= len(book.chapters):
         return book.chapters[int(text) - 1]
-    raise _unknown(f"The book has no chapter {text!r}", [each.chapter_id for each in book.chapters])
+    raise unknown_place(f"The book has no chapter {text!r}", [each.chapter_id for each in book.chapters])
 
 
-def scene_in(text: str, chapter: Chapter) -> Scene:
-    """A scene of a chapter, the same way."""
+def scene_in(text: str, chapter: Chapter, called: str = "") -> Scene:
+    """A scene of a chapter, the same way. `called`: how the chapter was named."""
     for scene in chapter.scenes:
         if scene.scene_id == text:
             return scene
     if text.isdigit() and 1 <= int(text) <= len(chapter.scenes):
         return chapter.scenes[int(text) - 1]
-    raise _unknown(f"Chapter {chapter.chapter_id} has no scene {text!r}", [each.scene_id for each in chapter.scenes])
+    raise unknown_place(
+        f"Chapter {called or chapter.chapter_id} has no scene {text!r}", [each.scene_id for each in chapter.scenes]
+    )
 
 
-def unit_in(text: str, scene: Scene) -> str:
+def unit_in(text: str, scene: Scene, called: str = "") -> str:
     """The id of a unit of a scene, the same way."""
     for unit in scene.units:
         if unit.unit_id == text:
             return text
     if text.isdigit() and 1 <= int(text) <= len(scene.units):
         return scene.units[int(text) - 1].unit_id
-    raise _unknown(f"Scene {scene.scene_id} has no unit {text!r}", [each.unit_id for each in scene.units])
+    raise unknown_place(
+        f"Scene {called or scene.scene_id} has no unit {text!r}", [each.unit_id for each in scene.units]
+    )
 
 
-def _unknown(what: str, ids: Sequence[str]) -> CommandError:
-    known = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
-    numbers = f"1 to {len(ids)}" if len(ids) > 1 else "1"
-    return CommandError(Exit.BAD_INPUT, "scope_unknown", f"{what}: name one of {known}, or {numbers}.")
+def unknown_place(what: str, ids: Sequence[str]) -> CommandError:
+    """The sentence for a place that there is not; `ids`: of those that there are, in order."""
+    numbers = f"a number from 1 to {len(ids)}" if len(ids) > 1 else "1"
+    listed = ", ".join(ids)
+    known = listed if len(listed) <= LISTED else "`animastor outline` shows them"
+    message = f"{what}: name it by {numbers}, or by its id ({known})." if ids else f"{what}, nor any other."
+    return CommandError(Exit.BAD_INPUT, "scope_unknown", message)

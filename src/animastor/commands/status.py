@@ -14,10 +14,12 @@ from animastor.commands.errors import Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.naming import called, scenes_text
+from animastor.commands.places import Numbers, numbers_of
+from animastor.commands.running import shown_path
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.home import address_of
-from animastor.engine.ports import BookRow, RequestRow, SceneExport, Scope
+from animastor.engine.ports import AssetExport, BookRow, RequestRow, SceneExport, Scope
 from animastor.engine.states import RequestState, State
 
 SHOWN_FAILURES = 10
@@ -41,10 +43,11 @@ async def _show_book(
 ) -> None:
     scenes = await opened.storage.export_rows(row.book_key, Scope())
     counts = {name: _counts(scenes, name) for name in opened.registry.names}
-    failed = list(_failures(scenes))
+    numbers = await numbers_of(opened.storage, row)
+    failed = list(_failures(scenes, numbers))
     now = [await _under_way(opened, one) for one in asked if one.book_key == row.book_key]
     display.note(
-        f"{called(row)}: {scenes_text(row.scenes)}, from {row.source}",
+        f"{called(row)}: {scenes_text(row.scenes)}, from {shown_path(Path(row.source))}",
         event="book",
         book=row.book_id,
         title=row.title,
@@ -112,26 +115,29 @@ def _say_failures(failed: Sequence[dict[str, str]], display: Display) -> None:
 
 
 def _counts(scenes: Sequence[SceneExport], media: str) -> dict[str, int]:
-    """Scenes by what is there: current, stale (an older version), failed, in work, and not made."""
-    found: Counter[str] = Counter()
-    for scene in scenes:
-        asset = scene.media.get(media)
-        if asset is None:
-            continue
-        if asset.current:
-            found["ready"] += 1
-        elif asset.state is State.FAILED:
-            found["failed"] += 1
-        elif asset.state in (State.PENDING, State.GENERATING):
-            found["in_work"] += 1
-        else:
-            found["stale" if asset.artifact or asset.facts else "missing"] += 1
+    """Scenes by how their assets stand."""
+    found = Counter(standing(scene.media[media]) for scene in scenes if media in scene.media)
     return {name: found[name] for name in COLUMNS}
 
 
-def _failures(scenes: Sequence[SceneExport]) -> list[dict[str, str]]:
+def standing(asset: AssetExport) -> str:
+    """How an asset stands: current, stale (an older version is there), failed, in work, or not made."""
+    if asset.current:
+        return "ready"
+    if asset.state is State.FAILED:
+        return "failed"
+    if asset.state in (State.PENDING, State.GENERATING):
+        return "in_work"
+    return "stale" if asset.artifact or asset.facts else "missing"
+
+
+def _failures(scenes: Sequence[SceneExport], numbers: Numbers) -> list[dict[str, str]]:
     return [
-        {"scene": f"{scene.chapter_id}/{scene.scene_id}", "media": media, "error": asset.error or "no reason was kept"}
+        {
+            "scene": numbers.scene(scene.chapter_id, scene.scene_id),
+            "media": media,
+            "error": asset.error or "no reason was kept",
+        }
         for scene in scenes
         for media, asset in scene.media.items()
         if asset.state is State.FAILED

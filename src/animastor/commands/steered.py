@@ -11,6 +11,7 @@ from animastor.commands import messages
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
 from animastor.commands.naming import called
+from animastor.commands.places import Numbers, numbers_of
 from animastor.commands.selection import scope_of
 from animastor.engine.ports import BookRow, Scope, Steer
 
@@ -38,28 +39,27 @@ async def steer(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     priority = None if asked.priority is None else PRIORITIES[asked.priority]
     of = Steer(row.book_key, tuple(asked.requests), asked.paused, priority, position, asked.ahead, now)
     changed = await drive.engine.requests.steer(of)
-    tell(
-        messages.result(said=_sentence(asked, of, called(row), bool(changed)), book=row.book_id, changed=list(changed))
-    )
+    numbers = await numbers_of(drive.reading.storage, row)
+    said = _sentence(asked, of, called(row), numbers, changed=bool(changed))
+    tell(messages.result(said=said, book=row.book_id, changed=list(changed)))
 
 
 async def _place(drive: Driving, row: BookRow, text: str | None) -> Scope | None:
     return None if text is None else await scope_of(drive.reading.storage, row, f"scene:{text}")
 
 
-def _sentence(asked: Steering, of: Steer, book: str, changed: bool) -> str:
+def _sentence(asked: Steering, of: Steer, book: str, numbers: Numbers, *, changed: bool) -> str:
     if not asked.requests:
-        return f"Nothing is being made of {book}."
+        return f"Nothing is being made of {book}: nothing was changed."
     if of.paused is not None:
         return _paused(asked, book, changed)
     already = "" if changed else " already"
     if of.now is not None:
-        return f"{_name(of.now)} of {book} is{already or ' now'} made before everything else."
+        return f"Scene {_name(of.now, numbers)} of {book} is{already or ' now'} made before everything else."
     if of.position is not None:
         reach = "" if not of.ahead else f", {of.ahead} scene{'s' * (of.ahead > 1)} far"
-        return (
-            f"The reader of {book} is at {_name(of.position)}{already or ' now'}: what lies ahead is made first{reach}."
-        )
+        where = f"{_name(of.position, numbers)}{already or ' now'}"
+        return f"The reader of {book} is at scene {where}: what lies ahead is made first{reach}."
     return f"{book} has {asked.priority} priority{already or ' now'}."
 
 
@@ -73,5 +73,5 @@ def _paused(asked: Steering, book: str, changed: bool) -> str:
     return f"Resumed: {book}."
 
 
-def _name(scope: Scope) -> str:
-    return f"{scope.chapter_id}/{scope.scene_id}"
+def _name(scope: Scope, numbers: Numbers) -> str:
+    return numbers.scene(scope.chapter_id, scope.scene_id)

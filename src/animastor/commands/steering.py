@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from animastor.config import Settings
     from animastor.display import Display
 
-PlaceText = Annotated[str, typer.Argument(help="CHAPTER/SCENE; ids, or numbers counted from 1.")]
+PlaceText = Annotated[str, typer.Argument(metavar="CHAPTER/SCENE", help="Where; ids, or numbers counted from 1.")]
 Priority = Annotated[
     str | None,
-    typer.Option("--priority", help="low, normal or high (when nothing is said): shares of 1, 2 and 4 among books."),
+    typer.Option(
+        "--priority",
+        metavar="LEVEL",
+        help="low, normal or high (when nothing is said): shares of 1, 2 and 4 among books.",
+    ),
 ]
 RequestId = Annotated[
-    int | None, typer.Option("--request", min=1, help="Only this request (`status` shows their numbers).")
+    int | None, typer.Option("--request", metavar="N", min=1, help="Only this request (`status` shows their numbers).")
 ]
 
 
@@ -41,13 +45,17 @@ def register(app: typer.Typer) -> None:
 
 
 def edit(
-    book: Annotated[str, typer.Argument(help="A book's id.")],
+    book: Annotated[str, typer.Argument(metavar="BOOK", help="A book's id.")],
     source: Annotated[
-        Path | None, typer.Argument(help="Its new content: any file or folder that `make` reads.")
+        Path | None, typer.Argument(metavar="FILE", help="Its new content: any file or folder that `make` reads.")
     ] = None,
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", help="CHAPTER/SCENE/UNIT.FIELD=VALUE, such as 1/2/3.text='…'; may be given again."),
+        typer.Option(
+            "--set",
+            metavar="PLACE.FIELD=VALUE",
+            help="CHAPTER/SCENE/UNIT.FIELD=VALUE, such as 1/2/3.text='…'; may be given again.",
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be made again.")] = False,
@@ -192,7 +200,10 @@ def prioritize(
     book: BookName = "",
     priority: Priority = None,
     scene: Annotated[
-        str | None, typer.Option("--scene", help="CHAPTER/SCENE that is to be made before everything else of its book.")
+        str | None,
+        typer.Option(
+            "--scene", metavar="CHAPTER/SCENE", help="The scene that is to be made before everything else of its book."
+        ),
     ] = None,
     request: RequestId = None,
     home: Home = None,
@@ -209,7 +220,9 @@ def layers(
     book: BookName = "",
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", help="NAME=VALUE, or NAME=default; may be given again. Without it, all are shown."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Or NAME=default; may be given again. Without it, all are shown."
+        ),
     ] = None,
     home: Home = None,
     json: Json = False,
@@ -235,11 +248,13 @@ def layers(
 
 
 def position(
-    book: Annotated[str, typer.Argument(help="A book's id.")],
+    book: Annotated[str, typer.Argument(metavar="BOOK", help="A book's id.")],
     place: PlaceText,
     ahead: Annotated[
         int | None,
-        typer.Option("--ahead", min=0, help="Only so many scenes ahead (0: all); a make always makes all."),
+        typer.Option(
+            "--ahead", metavar="N", min=0, help="Only so many scenes ahead (0: all); a make always makes all."
+        ),
     ] = None,
     request: RequestId = None,
     home: Home = None,

@@ -14,7 +14,7 @@ from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
-from animastor.commands.selection import scope_of
+from animastor.commands.places import unit_numbers, unit_of, unit_unknown
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.ports import BookRow, Storage, TakeRow
@@ -44,10 +44,11 @@ async def show_takes(settings: Settings, asked: Taking, display: Display) -> int
     """List the takes of a unit. Raises `CommandError`."""
     async with looking(settings) as opened:
         row = await stored_book(opened.storage, asked.book)
-        asked = await _found(opened.storage, row, asked)
+        asked = replace(asked, unit=await unit_of(opened.storage, row, asked.unit))
         takes = await _takes(opened.storage, row, asked)
+        called = (await unit_numbers(opened.storage, row)).get(asked.unit, asked.unit)
     if not takes:
-        display.note(f"Nothing was planned of unit {asked.unit} yet: make it first.", event="takes_empty")
+        display.note(f"Nothing was planned of unit {called} yet: make it first.", event="takes_empty")
         return Exit.OK
     display.table(
         ("take", "part", "state", "size", "length"),
@@ -64,39 +65,45 @@ async def take(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     """Choose, pin, let go or supply; the plans follow. Raises `CommandError`."""
     asked = Taking(**told)
     row = await stored_book(drive.reading.storage, asked.book)
-    asked = await _found(drive.reading.storage, row, asked)
+    asked = replace(asked, unit=await unit_of(drive.reading.storage, row, asked.unit))
     takes = await _takes(drive.reading.storage, row, asked)
+    numbers = await unit_numbers(drive.reading.storage, row)
     try:
-        said, one = await _done(drive, row, asked, takes)
+        said, one = await _done(drive, row, asked, takes, numbers)
     except TakeError as error:
         raise CommandError(Exit.BAD_INPUT, "take_refused", _sentence(str(error), asked)) from error
     await drive.engine.planned()
     tell(messages.result(said=said, book=row.book_id, unit=asked.unit, media=one.media, part=one.kind))
 
 
-async def _done(drive: Driving, row: BookRow, asked: Taking, takes: Sequence[TakeRow]) -> tuple[str, TakeRow]:
-    engine = drive.engine.takes
+async def _done(
+    drive: Driving, row: BookRow, asked: Taking, takes: Sequence[TakeRow], numbers: Mapping[str, str]
+) -> tuple[str, TakeRow]:
+    engine, unit = drive.engine.takes, numbers.get(asked.unit, asked.unit)
     again = "`animastor make` puts together what that changes."
     if asked.choose:
         one = _named(takes, asked.choose)
         await engine.choose(row.book_key, asked.unit, one)
-        return f"Take {_name(one)} is wanted again for {_what(one)}; {again}", one
+        return f"Take {_name(one)} is wanted again for {_what(one, numbers)}; {again}", one
     if asked.pin:
         one = _named(takes, asked.pin)
         await engine.pin(one, asked.part - 1 if asked.part else None)
-        return f"Take {_name(one)} is pinned for {_what(one)}: edits and rebuilds leave it alone; {again}", one
+        return f"Take {_name(one)} is pinned for {_what(one, numbers)}: edits and rebuilds leave it alone; {again}", one
     if asked.unpin:
         fixed = [each for each in takes if _is_fixed(each, asked)]
         if not fixed:
             place = f"part {asked.part} of " if asked.part else ""
-            raise TakeError(f"nothing is pinned or supplied for {place}unit {asked.unit}")
+            raise TakeError(f"nothing is pinned or supplied for {place}unit {unit}")
         for each in fixed:
             await engine.unpin(each)
         names = " and ".join(dict.fromkeys(map(_part_name, fixed)))
-        return f"Nothing is pinned or supplied for {names} of unit {asked.unit} any more; {again}", fixed[0]
+        return f"Nothing is pinned or supplied for {names} of unit {unit} any more; {again}", fixed[0]
     one = _place(takes, asked)
     await engine.supply(one, await _fitted(drive, one, Path(asked.supply)))
-    return f"{Path(asked.supply).name} is kept as {_what(one)}: edits and rebuilds leave it alone; {again}", one
+    return (
+        f"{Path(asked.supply).name} is kept as {_what(one, numbers)}: edits and rebuilds leave it alone; {again}",
+        one,
+    )
 
 
 async def _fitted(drive: Driving, one: TakeRow, source: Path) -> Path:
@@ -109,27 +116,10 @@ async def _fitted(drive: Driving, one: TakeRow, source: Path) -> Path:
         raise TakeError(error.message) from error
 
 
-async def _found(storage: Storage, row: BookRow, asked: Taking) -> Taking:
-    """What was asked, with the unit's id where it was called CHAPTER/SCENE/UNIT. Raises `CommandError`."""
-    if "/" not in asked.unit:
-        return asked
-    if asked.unit.count("/") != 2:
-        message = f"Unit {asked.unit!r} is not CHAPTER/SCENE/UNIT, such as 1/2/3."
-        raise CommandError(Exit.USAGE, "unit_invalid", message)
-    scope = await scope_of(storage, row, f"units:{asked.unit}", units=True)
-    if len(scope.unit_ids) != 1:
-        raise CommandError(Exit.USAGE, "unit_unclear", f"{asked.unit} names several units: takes are those of one.")
-    return replace(asked, unit=scope.unit_ids[0])
-
-
 async def _takes(storage: Storage, row: BookRow, asked: Taking) -> list[TakeRow]:
     takes = await storage.takes_of(row.book_key, asked.unit)
     if takes is None:
-        raise CommandError(
-            Exit.BAD_INPUT,
-            "unit_unknown",
-            f"There is no unit {asked.unit!r} in {row.book_id}: name its id, or CHAPTER/SCENE/UNIT, such as 1/2/3.",
-        )
+        raise unit_unknown(row, asked.unit)
     return [one for one in takes if asked.media in ("", one.media)]
 
 
@@ -175,8 +165,8 @@ def _part_name(one: TakeRow) -> str:
     return f"{one.media} {one.kind}{place}"
 
 
-def _what(one: TakeRow) -> str:
-    return f"{one.media} {one.kind} of {', '.join(one.unit_ids)}"
+def _what(one: TakeRow, numbers: Mapping[str, str]) -> str:
+    return f"{one.media} {one.kind} of {' and '.join(numbers.get(unit, unit) for unit in one.unit_ids)}"
 
 
 def _state(one: TakeRow) -> str:

@@ -60,13 +60,17 @@ class AssetDetail:
 
 @dataclass(frozen=True, slots=True)
 class SceneDetail:
-    """A scene with its assets. `number` is its place in the book, from 1; `now` is the database's time."""
+    """A scene with its assets. `place` is CHAPTER/SCENE, counted from 1; `units`: the ids of its units, in order.
+
+    `now` is the database's time.
+    """
 
     book_key: BookKey
     book_id: str
     chapter_id: str
     scene_id: str
-    number: int
+    place: str
+    units: tuple[str, ...]
     now: float
     assets: Mapping[str, AssetDetail]
 

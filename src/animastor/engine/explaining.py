@@ -215,7 +215,7 @@ class Explainer:
                 yield wording.merging(self._job(found, asset, missing[0]))
         troubled = [part for part in missing if part.tries]
         for part in troubled[:SHOWN_PARTS]:
-            yield wording.trouble(part, noun, found.scene.now, self._job(found, asset, part))
+            yield wording.trouble(part, noun, found.scene, self._job(found, asset, part))
         if len(troubled) > SHOWN_PARTS:
             yield f"{len(troubled) - SHOWN_PARTS} more {wording.plural(noun)} are being tried again"
         if found.worked_on and asset.state is State.GENERATING:
@@ -231,7 +231,7 @@ class Explainer:
         noun = self._registry[asset.media].part_name
         lost = [part for part in asset.parts if part.state is PartState.LOST]
         for part in lost[:SHOWN_PARTS]:
-            yield wording.given_up(part, noun)
+            yield wording.given_up(part, noun, found.scene)
         if len(lost) > SHOWN_PARTS:
             yield f"{len(lost) - SHOWN_PARTS} more {wording.plural(noun)} were given up"
         if not lost:

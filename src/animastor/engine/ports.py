@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from animastor.books.model import Book, BookHead, Scene
 from animastor.engine.details import MediaCount, SceneDetail
@@ -978,6 +978,14 @@ class Unused:
     held: bool = False
 
 
+class ScenePlace(NamedTuple):
+    """A scene by its ids and by its numbers: `numbers` is CHAPTER/SCENE, counted from 1, as people name it."""
+
+    chapter_id: str
+    scene_id: str
+    numbers: str
+
+
 @dataclass(frozen=True, slots=True)
 class SceneExport:
     """A scene in reading order with what an export needs: per media type the artifact and facts, current or not."""
@@ -1043,7 +1051,7 @@ class Storage(Protocol):
     async def load_book(self, book_key: BookKey) -> Book: ...
     async def find_book(self, *, book_id: str = "", source_key: str = "") -> BookRow | None: ...
     async def books(self) -> Sequence[BookRow]: ...
-    async def outline(self, book_key: BookKey) -> Sequence[tuple[str, str]]: ...  # (chapter id, scene id) in order
+    async def outline(self, book_key: BookKey) -> Sequence[ScenePlace]: ...  # in reading order
     async def contexts(self, books: Collection[BookKey]) -> Sequence[BookContext]: ...
     async def save_settings(self, book_key: BookKey, settings: ContentSettings) -> SavedBook: ...
 

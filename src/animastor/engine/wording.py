@@ -25,7 +25,7 @@ _LONGEST: Final = 200  # characters of an error's text
 
 def name(media: str, scene: SceneDetail) -> str:
     """An asset as people name it."""
-    return f"{media} of scene {scene.number} ({scene.chapter_id}/{scene.scene_id})"
+    return f"{media} of scene {scene.place}"
 
 
 def unmade(media: str, scene: SceneDetail) -> str:
@@ -116,21 +116,21 @@ def merging(job: JobStatus | None) -> str:
     return "they are being put together" if job is not None else "they are to be put together"
 
 
-def trouble(part: PartDetail, noun: str, now: float, job: JobStatus | None) -> str:
+def trouble(part: PartDetail, noun: str, scene: SceneDetail, job: JobStatus | None) -> str:
     """A part that failed and is tried again."""
-    failed = f"{_called(part, noun)} failed {times(part.tries)}{_error(part)}"
+    failed = f"{_called(part, noun, scene)} failed {times(part.tries)}{_error(part)}"
     if job is not None and job.state is JobState.CLAIMED:
         return f"{failed} and is being tried again now"
-    left = part.not_before - now
+    left = part.not_before - scene.now
     if job is not None and job.state is JobState.DELAYED and left <= -1.0:
         return f"{failed}; {REFUSED[Reason.BACKOFF]}"  # its time has come: a budget holds it
     return f"{failed} and is tried again in {span(left)}" if left > 0 else f"{failed} and is tried again"
 
 
-def given_up(part: PartDetail, noun: str) -> str:
+def given_up(part: PartDetail, noun: str, scene: SceneDetail) -> str:
     """A part that is lost."""
     tried = f" after {part.tries} attempts" if part.tries > 1 else ""
-    return f"{_called(part, noun)} was given up{tried}{_error(part)}"
+    return f"{_called(part, noun, scene)} was given up{tried}{_error(part)}"
 
 
 def queued(jobs: Sequence[JobStatus | None], noun: str) -> Iterator[str]:
@@ -144,10 +144,14 @@ def queued(jobs: Sequence[JobStatus | None], noun: str) -> Iterator[str]:
         yield f"{waiting} {noun if waiting == 1 else plural(noun)} in the queue"
 
 
-def _called(part: PartDetail, noun: str) -> str:
+def _called(part: PartDetail, noun: str, scene: SceneDetail) -> str:
+    """Unit 3 is the third of its scene; a unit that is not there any more keeps its id."""
     if part.is_merge:
         return "putting it together"
-    return f"{noun} {part.unit_ids[0]}" if part.unit_ids else noun
+    if not part.unit_ids:
+        return f"a {noun}"
+    first = part.unit_ids[0]
+    return f"the {noun} of unit {scene.units.index(first) + 1 if first in scene.units else first}"
 
 
 def _error(part: PartDetail) -> str:

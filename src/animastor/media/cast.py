@@ -41,6 +41,8 @@ _SHOTS = {
     "wide": ("wide", "long", "master", "far"),
 }
 
+SHOTS = tuple(_SHOTS)
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -59,7 +61,7 @@ def speaker_of(unit: Unit) -> str:
 
 def shot_of(unit: Unit) -> str:
     """The unit's shot in the words of this project; chosen from the kind of unit where the book does not say."""
-    if unit.image.shot and (shot := _shot_named(unit.image.shot)):
+    if unit.image.shot and (shot := shot_named(unit.image.shot)):
         return shot
     if unit.type in (UnitType.DESCRIPTION, UnitType.TYPOGRAPHY, UnitType.TRANSITION):
         return "establishing"
@@ -67,7 +69,8 @@ def shot_of(unit: Unit) -> str:
 
 
 @lru_cache(maxsize=256)
-def _shot_named(wish: str) -> str:
+def shot_named(wish: str) -> str:
+    """The shot of `SHOTS` that a book's words mean; empty when they mean none."""
     words = re.findall(r"[a-z]+", wish.casefold())
     joined = "-".join(words)
     for shot, names in _SHOTS.items():

@@ -26,8 +26,9 @@ _SCENE = Statement(
     "explain_scene",
     "A scene and its place in the book.",
     """
-    SELECT s.scene_id, c.chapter_id, b.book_id, b.disabled,
-           (SELECT count(*) FROM scene n WHERE n.book_key = s.book_key AND n.position <= s.position) AS number
+    SELECT s.scene_id, s.content, c.chapter_id, b.book_id, b.disabled,
+           (SELECT count(*) FROM chapter n WHERE n.book_key = c.book_key AND n.position <= c.position) AS chapter,
+           (SELECT count(*) FROM scene n WHERE n.chapter_key = s.chapter_key AND n.position <= s.position) AS number
     FROM scene s JOIN chapter c ON c.chapter_key = s.chapter_key JOIN book b ON b.book_key = s.book_key
     WHERE s.scene_key = :scene
     """,
@@ -93,7 +94,8 @@ def scene_detail(connection: Connection, book_key: BookKey, chapter_id: str, sce
         book_id=scene.book_id,
         chapter_id=scene.chapter_id,
         scene_id=scene.scene_id,
-        number=scene.number,
+        place=f"{scene.chapter}/{scene.number}",
+        units=tuple(unit["unit_id"] for unit in orjson.loads(scene.content).get("units", ())),
         now=now(connection),
         assets={
             row.media: _asset(row, tuple(parts[row.id]), row.media in disabled, _ahead(connection, row))

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from animastor.books.codec import chapter_from_json, head_from_json, scene_from_json
 from animastor.books.model import Book, Cover, Scene
-from animastor.engine.ports import AssetExport, BookContext, BookRow, SceneExport, Scope, ScopeKind
+from animastor.engine.ports import AssetExport, BookContext, BookRow, SceneExport, ScenePlace, Scope, ScopeKind
 from animastor.engine.states import State
 from animastor.media.types import ContentSettings, Profile
 from animastor.protocol import BookKey
@@ -67,7 +67,12 @@ _OUTLINE = Statement(
     "outline",
     "The scenes of a book by name, in reading order.",
     """
-    SELECT c.chapter_id, s.scene_id FROM scene s JOIN chapter c ON c.chapter_key = s.chapter_key
+    SELECT c.chapter_id, s.scene_id, c.number,
+           row_number() OVER (PARTITION BY s.chapter_key ORDER BY s.position) AS scene_number
+    FROM scene s JOIN (
+        SELECT n.chapter_key, n.chapter_id, row_number() OVER (ORDER BY n.position) AS number
+        FROM chapter n WHERE n.book_key = :book
+    ) AS c ON c.chapter_key = s.chapter_key
     WHERE s.book_key = :book ORDER BY s.position
     """,
 )
@@ -169,9 +174,12 @@ def load_book(connection: Connection, book_key: BookKey) -> Book:
     return Book(head_from_json(orjson.loads(head.head)), chapters, cover, head.kind)
 
 
-def outline(connection: Connection, book_key: BookKey) -> list[tuple[str, str]]:
-    """(chapter id, scene id) of each scene, in reading order."""
-    return [(row.chapter_id, row.scene_id) for row in fetch(connection, _OUTLINE, book=book_key)]
+def outline(connection: Connection, book_key: BookKey) -> list[ScenePlace]:
+    """Each scene's ids and numbers, in reading order; chapters without scenes count, too."""
+    return [
+        ScenePlace(row.chapter_id, row.scene_id, f"{row.number}/{row.scene_number}")
+        for row in fetch(connection, _OUTLINE, book=book_key)
+    ]
 
 
 def export_rows(connection: Connection, book_key: BookKey, scope: Scope) -> list[SceneExport]:

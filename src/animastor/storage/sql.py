@@ -160,8 +160,8 @@ class SqlStorage(ports.Storage):
         """All books, oldest first."""
         return await self._db.read(library.books)
 
-    async def outline(self, book_key: BookKey) -> Sequence[tuple[str, str]]:
-        """(chapter id, scene id) of each scene, in reading order."""
+    async def outline(self, book_key: BookKey) -> Sequence[ports.ScenePlace]:
+        """Each scene's ids and numbers, in reading order."""
         return await self._db.read(library.outline, book_key)
 
     async def contexts(self, books: Collection[BookKey]) -> Sequence[ports.BookContext]:

@@ -31,7 +31,7 @@ class ArchiveTarget:
 
     def __init__(self, path: Path) -> None:
         if path.is_dir():
-            raise BackupError(f"{path} is a folder: name another file")
+            raise BackupError(f"there is a folder {path}: name another file")
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._part = path.with_name(f".{path.name}.part")
@@ -108,12 +108,12 @@ class ArchiveSource:
             self._tar = tarfile.open(path, "r:")  # noqa: SIM115 - closed by `close`
             self._entries = {entry.name: entry for entry in self._tar if entry.isfile()}
         except tarfile.TarError as error:
-            raise BackupError(f"{path} is no backup, or is cut off") from error
+            raise BackupError(f"the file {path} is no backup, or is cut off") from error
         self._path, self._scratch = path, scratch
         self._reading = asyncio.Lock()
         if MANIFEST not in self._entries:
             self._tar.close()
-            raise BackupError(f"{path} is no backup, or is cut off")
+            raise BackupError(f"the file {path} is no backup, or is cut off")
         self.manifest = Manifest.decoded(self._read(MANIFEST))
 
     def tables(self) -> Path:

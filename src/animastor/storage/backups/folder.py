@@ -40,7 +40,7 @@ class FolderTarget:
 
     def _begin(self, root: Path) -> None:
         if any(root.iterdir()) and not any((root / name).exists() for name in (BEGUN, MANIFEST)):
-            raise BackupError(f"{root} holds other things: name a new folder, or one with a backup")
+            raise BackupError(f"the folder {root} holds other things: name a new folder, or one with a backup")
         (root / BEGUN).touch()
         self._store = FolderStore(root / ARTIFACTS, low_fraction=0, low_bytes=0, create=True, links=False)
         self._tables = root / f"{TABLES}{secrets.token_hex(4)}"
@@ -91,7 +91,7 @@ class FolderSource:
         if not (root / MANIFEST).exists():
             begun = (root / BEGUN).exists()
             why = "was begun and never finished: run `animastor backup` again" if begun else "holds no backup"
-            raise BackupError(f"{root} {why}")
+            raise BackupError(f"the folder {root} {why}")
         self._root, self._scratch = root, scratch
         self.manifest = Manifest.decoded((root / MANIFEST).read_bytes())
         self._store = FolderStore(root / ARTIFACTS, low_fraction=0, low_bytes=0)
