@@ -29,7 +29,10 @@ ASSETS: Final = (
     "SELECT id, media, state, fence, dispatch_id, planned_seq, plan_seq, wanted_hash, artifact_hash FROM asset"
 )
 RUNNING: Final = "SELECT asset, id, fence FROM dispatch WHERE outcome IS NULL"
-JOURNAL: Final = "SELECT id, at, asset, type, state, reason, dispatch_id, observed, details FROM journal ORDER BY id"
+JOURNAL: Final = (
+    "SELECT id, at, asset, type, state, reason, dispatch_id, observed, details,"
+    " extract(epoch FROM pg_xact_commit_timestamp(xmin))::float8 AS committed FROM journal ORDER BY id"
+)  # `at` is when its transaction began: a process may stand still before it commits
 Row = Mapping[str, Any]
 
 
@@ -131,7 +134,7 @@ def check_ended(fleet: Fleet) -> None:
 def check_journal(assets: Sequence[Row], journal: Sequence[Row]) -> dict[str, float]:
     """Replayed, it gives the tables of the same moment; a part was accepted once, a dispatch begun once.
 
-    Gives hash → when the first result of it was accepted.
+    Gives hash → when the first result of it was accepted for good.
     """
     rows = list(map(_journal_row, journal))
     replayed = replay(rows)
@@ -145,7 +148,9 @@ def check_journal(assets: Sequence[Row], journal: Sequence[Row]) -> dict[str, fl
     begun = Counter(row.dispatch_id for row in rows if row.type == "DISPATCHED")
     assert max(accepted.values(), default=1) == 1, [key for key, count in accepted.items() if count > 1]
     assert max(begun.values(), default=1) == 1, [key for key, count in begun.items() if count > 1]
-    return {row.details["hash"]: row.at for row in sorted(taken, key=lambda row: row.at, reverse=True)}
+    committed = {row["id"]: row["committed"] for row in journal}
+    last_first = sorted(taken, key=lambda row: committed[row.row_id], reverse=True)
+    return {row.details["hash"]: committed[row.row_id] for row in last_first}
 
 
 def _journal_row(row: Row) -> JournalRow:

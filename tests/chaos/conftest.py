@@ -35,7 +35,8 @@ def postgres() -> Iterator[PostgresServer]:
     try:
         binary("valkey")
         with postgres_server.serving() as server:
-            server.run("ALTER SYSTEM SET synchronous_commit = on", "SELECT pg_reload_conf()")
+            server.run(*(f"ALTER SYSTEM SET {name} = on" for name in ("synchronous_commit", "track_commit_timestamp")))
+            server.restart("fast")
             yield server
     except (postgres_server.NoServerError, NoServerError) as error:
         pytest.skip(str(error))
