@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from hands import Hand
 from interleaving import of_kind, once_after, once_before
@@ -18,6 +19,12 @@ from animastor.protocol import MERGE, Answer
 
 ONE = plain_book("tale", scenes=1, units=2)
 THREE = plain_book("tale", scenes=3, units=1)
+REDRAWN = book(
+    "tale",
+    scene(
+        "sc-0", unit("tale-iu-0-0", "tale says 0 0", "another picture"), unit("tale-iu-0-1", "tale says 0 1", "another")
+    ),
+)
 
 
 def test_cancel_between_beginning_and_the_queue_enters_nothing() -> None:
@@ -36,6 +43,31 @@ def test_cancel_between_beginning_and_the_queue_enters_nothing() -> None:
             await stage.ask(engine, key)
             assert await hand.take(wait=60.0) == []
         assert set(await states(stage, "voice")) == {State.DIRTY}
+        await at_rest(stage)
+
+    Stage().run(play)
+
+
+def test_retry_that_comes_when_an_edit_has_reached_only_what_the_rest_requires_makes_both_again() -> None:
+    async def play(stage: Stage) -> None:
+        stage.config = replace(stage.config, batch=1)
+        key = await stage.save(ONE)
+        async with stage.playing() as engine:
+            made = await stage.ask(engine, key)
+            await stage.until_ended(made.request.request_id)
+            ((sketch,),) = await rows(stage, "SELECT id FROM asset WHERE media = 'sketch'")
+
+            async def retry() -> None:
+                assert await states(stage, "sketch") == [State.DIRTY], "nothing covered it"
+                assert await states(stage, "clip") == [State.READY], "not planned again yet"
+                await stage.ask(engine, key, kind="retry")
+
+            once_after(stage.storage, "store_plans", retry, lambda plans: [one.asset for one in plans] == [sketch])
+            await stage.save(REDRAWN)
+            await engine.edited()
+            await stage.clock.sleep(60.0)
+            assert await stage.storage.requests() == [], "the retry has ended"
+        assert await states(stage, "sketch") == await states(stage, "clip") == [State.READY]
         await at_rest(stage)
 
     Stage().run(play)

@@ -105,6 +105,17 @@ _RESTING_BESIDE = Statement(
     """,
     needs={"scene": int, "need": str},
 )
+_REQUIRED_AT_REST = Statement(
+    "required_at_rest",
+    "What rests although it is covered, and something that is on its way waits for it.",
+    f"""
+    SELECT DISTINCT asset.id, asset.state, asset.planned_seq, asset.scene_key, asset.media
+    FROM {{waiting}} AS w JOIN asset reader ON reader.id = w.asset AND reader.state = {{PENDING}}
+        JOIN asset ON asset.scene_key = reader.scene_key AND asset.media = w.need
+    WHERE w.bit = {{WAIT_REQUIRES}} AND asset.state IN ({{NEW}}, {{DIRTY}}) AND {COVERED_BY} IS NOT NULL
+    """,
+    waiting={"asset": int, "need": str, "bit": int},
+)
 _ADVANCE = Statement(
     "enter_advance",
     "Moves the cursor; the request is open when it has passed the scope.",
@@ -133,6 +144,19 @@ def enter(connection: Connection, registry: Registry, request_id: int, limit: in
     state = RequestState.OPEN if done else RequestState.PREPARING
     tell(connection, _ADVANCE, id=request_id, order=order, asset=asset, state=state.value)
     return Entered(entered, done, state)
+
+
+def enter_required(connection: Connection, registry: Registry, waiting: Sequence[tuple[int, str, int]]) -> None:
+    """Of plans that wait (asset, media type, its bit): what is required, covered and at rest becomes PENDING.
+
+    A request enters what its scope holds, but a `retry` only what had failed and what that requires. An asset that an
+    edit takes from READY to PENDING under it would wait for ever for what the same edit left DIRTY just before.
+    """
+    rows = fetch(connection, _REQUIRED_AT_REST, waiting=waiting) if waiting else ()
+    if resting := sorted(row.id for row in rows):
+        entered = set(changed(connection, _ENTER, resting, assets=resting))
+        hold(connection, entered)
+        _tell_of_entry(connection, registry, [row for row in rows if row.id in entered])
 
 
 class _Entering:
@@ -182,13 +206,17 @@ class _Entering:
     def _settle(self, rows: Sequence[Any]) -> None:
         planned = [row.id for row in rows if row.planned_seq]
         forget_attempts(self._connection, planned, accept_charge=self._accept_charge)
-        needs = sorted(_needs(self._registry, rows))
-        if needs:
-            tell(self._connection, _WAIT, needs=needs)
-        members = [(row.id, None, "") for row in rows]
-        journal.record(self._connection, JournalType.REQUESTED, State.PENDING, Reason.REQUESTED, members)
+        _tell_of_entry(self._connection, self._registry, rows)
         left = [(row.scene_key, row.media) for row in rows if row.state == State.FAILED]
         dependants.lift_readers(self._connection, self._registry, left)
+
+
+def _tell_of_entry(connection: Connection, registry: Registry, rows: Sequence[Any]) -> None:
+    """These became PENDING: they wait for what is on its way in their scenes, and the journal knows."""
+    if needs := sorted(_needs(registry, rows)):
+        tell(connection, _WAIT, needs=needs)
+    members = [(row.id, None, "") for row in rows]
+    journal.record(connection, JournalType.REQUESTED, State.PENDING, Reason.REQUESTED, members)
 
 
 def _needs(registry: Registry, rows: Iterable[Any]) -> Iterable[tuple[int, str, int]]:

@@ -19,6 +19,7 @@ from animastor.engine.states import PartState, State, Wait
 from animastor.media.registry import Registry
 from animastor.protocol import AssetId, DispatchId
 from animastor.storage import dependants, journal
+from animastor.storage.entering import enter_required
 from animastor.storage.failed import fail, last_errors
 from animastor.storage.locking import lock_assets
 from animastor.storage.planparts import HeldParts, distinct, job_source, write_parts
@@ -308,7 +309,9 @@ def _settle_waiting(connection: Connection, registry: Registry, items: Sequence[
     journal.record_each(connection, JournalType.SKIPPED, State.PENDING, skipped)
     drop_tally(connection, (item.place for item in items))
     _fail_hopeless(connection, registry, pending)
-    dependants.wait_for_nothing_in_vain(connection, sorted(_awaited(registry, pending)))
+    awaited = sorted(_awaited(registry, pending))
+    dependants.wait_for_nothing_in_vain(connection, awaited)
+    enter_required(connection, registry, awaited)
 
 
 def _awaited(registry: Registry, pending: Iterable[_Item]) -> Iterator[tuple[int, str, int]]:
