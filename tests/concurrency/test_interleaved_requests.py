@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hands import Hand
 from interleaving import of_kind, once_after, once_before
 from invariants import always, at_rest, rows
@@ -14,6 +16,7 @@ from toys import book, plain_book, scene, unit
 
 from animastor.engine.ports import NewRequest, Scope, ScopeKind, Selection
 from animastor.engine.reasons import JournalType, Reason
+from animastor.engine.requests import AT_ONCE
 from animastor.engine.states import RequestState, State
 from animastor.protocol import MERGE, Answer
 
@@ -204,21 +207,30 @@ def test_request_does_not_end_while_an_edit_has_not_been_looked_at() -> None:
     Stage().run(play)
 
 
-def test_scene_that_is_added_while_the_last_chunk_is_entered_is_made_too() -> None:
+@pytest.mark.parametrize(
+    ("scenes", "hook", "step"),
+    [
+        pytest.param(1, once_after, "open_request", id="entered_at_once"),
+        pytest.param(2 * AT_ONCE, once_before, "enter", id="in_chunks"),
+    ],
+)
+def test_scene_that_is_added_while_the_last_chunk_is_entered_is_made_too(
+    scenes: int, hook: Callable[..., None], step: str
+) -> None:
     async def play(stage: Stage) -> None:
-        key = await stage.save(ONE)
+        key = await stage.save(plain_book("tale", scenes, units=1))
         async with stage.playing(workers=0) as engine:
             hand = Hand(stage, engine)
 
             async def edit() -> None:
-                await stage.save(plain_book("tale", scenes=2, units=2))
+                await stage.save(plain_book("tale", scenes + 1, units=1))
 
-            once_before(stage.storage, "enter", edit)
+            hook(stage.storage, step, edit)
             opened = await stage.ask(engine, key, ("voice",))
             await hand.finish_all()
-            await stage.save(plain_book("tale", scenes=3, units=2))  # it is done: this is nobody's
+            await stage.save(plain_book("tale", scenes + 2, units=1))  # it is done: this is nobody's
             assert await hand.take(wait=90.0) == []
-        assert await states(stage, "voice") == [State.READY, State.READY, State.NEW]
+        assert await states(stage, "voice") == [State.READY] * (scenes + 1) + [State.NEW]
         assert (await stage.storage.progress(opened.request.request_id)).request.state is RequestState.DONE
 
     Stage().run(play)
