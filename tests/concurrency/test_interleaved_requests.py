@@ -224,6 +224,7 @@ def test_scene_that_is_added_while_the_last_chunk_is_entered_is_made_too(
 
             async def edit() -> None:
                 await stage.save(plain_book("tale", scenes + 1, units=1))
+                await engine.edited()
 
             hook(stage.storage, step, edit)
             opened = await stage.ask(engine, key, ("voice",))
