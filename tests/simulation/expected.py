@@ -24,7 +24,7 @@ COORDINATION = (
     "admit granted", "admit duplicate", "admit backpressure", "admit circuit_open", "admit half_open_limit",
     "enqueue stored", "enqueue relabelled", "enqueue held", "enqueue no_active_dispatch", "renew renewed",
     "renew reattached", "renew lost", "heartbeat continue", "heartbeat stop", "reregistered", "settle stale",
-    "swept worker_silent",
+    "swept worker_silent", "swept job_timeout",
 )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ SKETCH = MediaType(
     facts_of=_pictures,
     suffixes={"draw": ".draw"},
     merges=False,
-    retry_limit=4,
+    retry_limit=8,  # as many as it takes until one waits too long to hold a slot
     min_quota=2,
     job_timeout=timedelta(minutes=PATIENCE[0]),
     timeout_minutes=PATIENCE,

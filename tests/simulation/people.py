@@ -184,7 +184,7 @@ class People:
         random, known = self._random, self._scenes[name]
         least, most = self._size.scenes
         for number in range(most):
-            if f"s{number}" not in known or random.random() < 0.25:
+            if f"s{number}" not in known or random.random() < 0.4:
                 known[f"s{number}"] = self._scene(name, number)
         names = random.sample(sorted(known), random.randint(least, most))
         chapters = random.sample(("c0", "c1"), random.randint(1, 2))

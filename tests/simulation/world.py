@@ -49,11 +49,11 @@ RATES = {  # how likely at each decision, for a seed that neither likes nor disl
     "answer late": 0.03,
     "backend transient": 0.15,
     "backend infrastructure": 0.1,
-    "backend permanent": 0.06,
+    "backend permanent": 0.1,
     "backend misconfigured": 0.03,
     "backend orchestration": 0.02,
     "paid call unanswered": 0.06,
-    "backend spoils": 0.08,
+    "backend spoils": 0.12,
     "backend empty": 0.03,
     "backend hangs": 0.025,
     "backend slow": 0.08,
@@ -310,7 +310,7 @@ class World:
     def _outage(self, event: str) -> None:
         profile = self._events.choice(("speech", "drawing", "camera"))
         failure = self._events.choice((FailureType.TRANSIENT, FailureType.INFRASTRUCTURE))
-        seconds = self._events.choice((20.0, 60.0))
+        seconds = self._events.choice((20.0, 60.0, 150.0))
         if self._comes(event, f"every {profile} fails for {seconds:g} s ({failure})"):
             self.outages[profile] = failure
             self.loop.outside(seconds, self.outages.pop, profile, None)
