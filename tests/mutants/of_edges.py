@@ -58,7 +58,7 @@ EDGES: tuple[Mutant, ...] = (
     fault(
         "a job is given out without asking whether it is made by now",
         "hub/local.py",
-        "        if over := [claim for claim in claims if (claim.job.asset, claim.job.input_hash) not in missing]:\n",
+        "        if over := [claim for claim in claims if (claim.job.asset, claim.job.input_hash) not in wanted]:\n",
         "        if over := [claim for claim in claims if claim.claim_no < 0]:\n",
         "hub/test_local_hub.py::test_job_that_is_made_by_now_is_dropped_instead_of_given_out",
         "concurrency/test_interleaved_stores.py::test_jobs_that_a_slow_engine_enters_once_more_are_not_begun_again",

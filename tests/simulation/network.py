@@ -87,7 +87,10 @@ class Wire:
             if number < self._newest:
                 dice.came["message overtaken"] += 1
             self._newest = max(self._newest, number)
-            return await getattr(process.hub, name)(*args)
+            answer = await getattr(process.hub, name)(*args)
+            if name == "claim":
+                world.watch.given_out(answer)
+            return answer
 
         if dice.strikes("message doubled", name):
             late = dice.seconds("doubled", LATE)

@@ -113,6 +113,7 @@ class Watch:
         self._released: dict[str, float] = {}
         self._claims: dict[str, Given] = {}
         self.newest_claim = 0
+        self._unasked: dict[int, Place] = {}  # by claim number
         self._known: set[int] = set()
         self._dispatches: set[str] = set()
         self._lost_at = float("-inf")
@@ -386,9 +387,15 @@ class Watch:
                 self.fail(15, f"{job.kind} of asset {job.asset} may be paid for a second time, and nobody has agreed")
             place = self.place(job.asset)
             if place.book in self._oracle.books and not self._oracle.covers(place, moved=True):
-                self.fail(8, f"a job of {place} is claimed, but nobody asks for it")
+                self._unasked[claim.claim_no] = place
             if job.kind == MERGE:
                 self._merge_claimed(job)
+
+    def given_out(self, claims: Sequence[Claim]) -> None:
+        """8: the queue may hold what nobody asks for any more, but no worker gets it."""
+        for claim in claims:
+            if place := self._unasked.get(claim.claim_no):
+                self.fail(8, f"a job of {place} is given to a worker, but nobody asks for it")
 
     def _may_claim_again(self, job: Job, before: Given) -> None:
         """The claim before was neither settled nor swept: then only the store's loss explains it."""

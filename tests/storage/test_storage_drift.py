@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import Connection, text
 from world import ALL, Driver, book, chapter, scene
 
-from animastor.engine.ports import Steer
-from animastor.engine.states import State
+from animastor.engine.ports import RollBack, Steer
+from animastor.engine.reasons import Reason
+from animastor.engine.states import RequestState, State
 from animastor.storage import drift
 from animastor.storage.database import Database
 from animastor.storage.sql import SqlStorage
@@ -81,3 +82,15 @@ async def test_the_look_goes_on_where_it_stopped(
         _, behind = await storage.recheck_waits(behind)
         seen.append(behind)
     assert seen == [4, 8, None]
+
+
+async def test_what_a_sweep_will_reach_is_left_to_it(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book(chapter("1", scene("a"))))
+    opened = await driver.request(key)
+    (drawing,) = await driver.start("picture")
+    await storage.close_request(opened.request.request_id, RequestState.CANCELLED)
+    await storage.roll_back([RollBack(drawing.asset, drawing.dispatch_id, Reason.LOST_BOTH)])
+    assert await storage.recheck_waits(0) == (0, None), "the clip waits for the picture, until the sweep lets both rest"
+    while await storage.sweep_uncovered(opened.request.request_id, 200):
+        pass
+    assert set((await driver.states(key)).values()) == {State.DIRTY}

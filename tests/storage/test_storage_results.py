@@ -7,7 +7,7 @@ from world import Driver, Work, book, chapter, scene, unit, with_text
 from animastor.books.model import Book
 from animastor.engine.ports import Begin, Ended, PartResult, RollBack
 from animastor.engine.reasons import Reason
-from animastor.engine.states import State
+from animastor.engine.states import RequestState, State
 from animastor.protocol import FailureType
 from animastor.storage.sql import SqlStorage
 
@@ -204,7 +204,23 @@ async def test_a_part_is_missing_until_it_is_made_or_given_up_or_gone(driver: Dr
     await storage.accept([driver.result(whole, made)])
     await storage.count_failures([driver.failure(whole, lost, failure=FailureType.PERMANENT)])
     await driver.save(book(chapter("1", kept)))
-    assert await storage.missing_of(keys) == {(whole.asset, left.hash)}
+    assert await storage.missing_of(keys) == await storage.wanted_of(keys) == {(whole.asset, left.hash)}
+
+
+async def test_a_missing_part_is_wanted_while_its_asset_is_being_made(driver: Driver, storage: SqlStorage) -> None:
+    key = await driver.save(book(chapter("1", scene("s", unit("u0"), unit("u1")))))
+    opened = await driver.request(key, media=("sound",))
+    (work,) = await driver.start("sound")
+    first, _ = keys = [(work.asset, one.hash) for one in work.missing]
+    assert await storage.wanted_of(keys) == set(keys)
+    await driver.save(book(chapter("1", scene("s", unit("u0")))))
+    await driver.replan()
+    assert await storage.wanted_of(keys) == {first}, "the edit took the second one away"
+    await storage.close_request(opened.request.request_id, RequestState.CANCELLED)
+    while await storage.sweep_uncovered(opened.request.request_id, 200):
+        pass
+    assert await storage.wanted_of(keys) == set(), "nobody asks for it any more"
+    assert await storage.missing_of(keys) >= {first}
 
 
 async def test_a_removed_scene_ends_its_dispatch_and_its_late_result_is_unknown(

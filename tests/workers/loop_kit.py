@@ -73,7 +73,7 @@ class Keys:
         self.woken += profiles
         return len(profiles)
 
-    async def missing_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+    async def wanted_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
         if self.away:
             raise StorageUnavailableError("it is away")
         return frozenset(keys) - self.made

@@ -1074,6 +1074,9 @@ class Storage(Protocol):
     # results and ends ---------------------------------------------------------------------------------------------
     async def part_orders(self, keys: Sequence[tuple[AssetId, str]]) -> Sequence[PartOrder | None]: ...  # (asset, hash)
     async def missing_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]: ...  # of these
+    async def wanted_of(
+        self, keys: Sequence[tuple[AssetId, str]]
+    ) -> frozenset[tuple[AssetId, str]]: ...  # and waited for
     async def wanted_parts(self, asset: AssetId) -> Sequence[PartOrder]: ...  # in order, without the merge
     async def accept(self, results: Sequence[PartResult]) -> Sequence[Accepted]: ...
     async def count_failures(self, failures: Sequence[PartFailure]) -> Sequence[Counted]: ...

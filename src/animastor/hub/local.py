@@ -66,8 +66,8 @@ class Truth(KeyStore, Protocol):
         """Wake the assets that waited for a worker of these profiles."""
         ...
 
-    async def missing_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
-        """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
+    async def wanted_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+        """Those of these (asset, hash) that are missing, wanted, and of an asset that is being made."""
         ...
 
     async def active_of(self, assets: Sequence[AssetId]) -> Sequence[Active]:
@@ -111,10 +111,10 @@ class LocalHub:
     async def claim(self, worker: Worker, limit: Mapping[str, int], wait: timedelta) -> Sequence[Claim]:
         """Claims with their tickets, of what is still to be made.
 
-        The queue may hold what was made since it was entered, or was entered again by a replica that stood still
-        meanwhile. So the database is asked about each job before it is given out. Raises `ClockSkewError` when no
-        ticket can be signed; `ArtifactStoreUnavailableError` while this machine does not reach the store, as no
-        result could be delivered; `StorageUnavailableError`: the jobs are for those that can.
+        The queue may hold what was made or cancelled since it was entered, or was entered again by a replica that
+        stood still meanwhile. So the database is asked about each job before it is given out. Raises
+        `ClockSkewError` when no ticket can be signed; `ArtifactStoreUnavailableError` while this machine does not
+        reach the store, as no result could be delivered; `StorageUnavailableError`: the jobs are for those that can.
         """
         await self._tickets.ready()
         await self._require_store()
@@ -122,12 +122,12 @@ class LocalHub:
         if not claims:
             return []
         try:
-            missing = await self._storage.missing_of([(claim.job.asset, claim.job.input_hash) for claim in claims])
+            wanted = await self._storage.wanted_of([(claim.job.asset, claim.job.input_hash) for claim in claims])
         except BaseException:
             with suppress(CoordinationUnavailableError):  # then their silence tells
                 await self.hand_back(worker, claims)
             raise
-        if over := [claim for claim in claims if (claim.job.asset, claim.job.input_hash) not in missing]:
+        if over := [claim for claim in claims if (claim.job.asset, claim.job.input_hash) not in wanted]:
             await self._coordination.settle([_uncounted(claim, worker) for claim in over])
         return [self._signed(claim, worker.key) for claim in claims if claim not in over]
 

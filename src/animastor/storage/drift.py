@@ -27,6 +27,8 @@ _DRIFTED: Final = """
     asset.state = {PENDING} AND (
         ((asset.waits & {WAIT_BACKOFF}) <> 0 AND asset.due_at IS NULL)
         OR ((asset.waits & ({WAIT_REQUIRES} | {WAIT_FOLLOWS})) <> 0 AND NOT EXISTS (
+            SELECT 1 FROM request r WHERE r.id = asset.request_id AND r.sweeping <> 0
+        ) AND NOT EXISTS (
             SELECT 1 FROM {needs} AS n JOIN asset o ON o.scene_key = asset.scene_key AND o.media = n.need
             WHERE n.media = asset.media AND (asset.waits & n.bit) <> 0
               AND (o.state IN ({PENDING}, {GENERATING}) OR (o.state = {READY} AND o.planned_seq < o.plan_seq))
@@ -51,7 +53,7 @@ _MISHELD_OF = Statement(
 )
 _LOOK = Statement(
     "drifted_waits",
-    "PENDING assets that wait for what is not on its way, or for a time that is not set.",
+    "PENDING assets that wait for what is not on its way, or for a time that is not set, and nobody is about to look.",
     f"SELECT asset.id FROM asset WHERE asset.id > :after AND asset.id <= :until AND {_DRIFTED} ORDER BY asset.id",
     needs=_NEEDS,
 )

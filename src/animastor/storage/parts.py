@@ -75,6 +75,16 @@ _MISSING_OF = Statement(
     """,
     keys={"asset": int, "hash": str},
 )
+_WANTED_OF = Statement(
+    "wanted_of",
+    "Which of these parts somebody waits for.",
+    f"""
+    SELECT p.asset, p.hash FROM {{keys}} AS one JOIN part p ON p.asset = one.asset AND p.hash = one.hash
+    JOIN asset a ON a.id = p.asset
+    WHERE p.state = {PartState.MISSING:d} AND p.wanted = 1 AND a.state = {{GENERATING}}
+    """,
+    keys={"asset": int, "hash": str},
+)
 _WANTED = Statement(
     "wanted_parts",
     "The wanted parts of one asset, in order.",
@@ -224,6 +234,11 @@ def part_orders(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> 
 def missing_of(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
     """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
     return frozenset((row.asset, row.hash) for row in fetch(connection, _MISSING_OF, keys=sorted(set(keys))))
+
+
+def wanted_of(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+    """Those of these (asset, hash) that are missing, wanted, and of an asset that is being made."""
+    return frozenset((row.asset, row.hash) for row in fetch(connection, _WANTED_OF, keys=sorted(set(keys))))
 
 
 def wanted_parts(connection: Connection, asset: AssetId) -> list[PartOrder]:

@@ -235,6 +235,10 @@ class SqlStorage(ports.Storage):
         """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
         return await self._db.glance(parts.missing_of, keys)
 
+    async def wanted_of(self, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
+        """Those of these (asset, hash) that are missing, wanted, and of an asset that is being made."""
+        return await self._db.glance(parts.wanted_of, keys)
+
     async def wanted_parts(self, asset: AssetId) -> Sequence[ports.PartOrder]:
         """The wanted parts of an asset, in order, without its merge."""
         return await self._db.glance(parts.wanted_parts, asset)
