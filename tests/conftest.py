@@ -6,11 +6,15 @@ Modules that tests of several layers share (`virtual_clock`) lie beside this fil
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would each compile the whole program
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of a command that a script starts in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what tests start would ignore it too
 
 settings.register_profile("animastor", deadline=None, print_blob=True)
 settings.load_profile("animastor")
