@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import TypeVar
 
-from animastor.ending import ended
 from animastor.engine.completing import Successors
 from animastor.engine.config import EngineConfig
 from animastor.engine.dispatching import Dispatcher, Round
@@ -100,6 +99,7 @@ class Scheduler:
         self._pairs = [Pair(media.name, lane) for lane in config.lanes for media in registry]
         self._served: frozenset[str] = frozenset()
         self._welcomed_at = clock.now()
+        self._begun: set[Pair] = set()
         self._books = 1
         self._books_at = self._finished_at = float("-inf")
         self._may_have_ended = True
@@ -171,16 +171,14 @@ class Scheduler:
                 await self._isolation.step(f"dispatching {pair}", self._dispatch_in_turn(pair, status, tick))
 
     async def _dispatch_in_turn(self, name: str, status: PairStatus, tick: _Tick) -> None:
-        sharing = asyncio.create_task(self._sharing())  # asked while the turn is taken
+        taking, sharing = self._turns.take([name]), self._sharing()
+        taken, books = await asyncio.gather(taking, sharing, return_exceptions=True)
+        turn = await _given(taken)
         try:
-            turn = await self._turns.take([name])
-            try:
-                if turn.has(name):
-                    await self._dispatch_pair(status, await sharing, turn, tick)
-            finally:
-                await turn.end()
+            if turn.has(name):
+                await self._dispatch_pair(status, await _given(books), turn, tick)
         finally:
-            await ended(sharing)
+            await turn.end()
         tick.again = tick.again or turn.again
         tick.others_s = min(tick.others_s, *turn.missed.values(), inf)
 
@@ -188,6 +186,10 @@ class Scheduler:
         done: Round = await self._dispatcher.dispatch(status, books, turn)
         tick.started += done.started
         tick.moved += done.moved
+        if done.started and not done.last and status.pair not in self._begun:
+            # Only its first jobs tell which profiles it needs, and so how many of it the workers can take.
+            self._begun.add(status.pair)
+            tick.again = True
 
     async def _welcome(self, served: frozenset[str]) -> bool:
         """What waited for a worker of a profile that is served since the last look, waits no more; whether any did."""
