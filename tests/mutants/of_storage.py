@@ -227,8 +227,8 @@ STORAGE: tuple[Mutant, ...] = (
     fault(
         "a cancel that comes during a sweep is not swept",
         "storage/sweeping.py",
-        "SET sweeping = 0 WHERE id = :id AND sweeping = :mark",
-        "SET sweeping = 0 WHERE id = :id AND sweeping >= 0 * :mark",
+        "SET sweeping = -sweeping WHERE id = :id AND sweeping = :mark",
+        "SET sweeping = -sweeping WHERE id = :id AND sweeping >= 0 * :mark",
         "storage/test_storage_cancelling.py::test_the_end_of_a_sweep_leaves_a_cancel_that_came_after_its_last_look",
     ),
     fault(

@@ -152,6 +152,22 @@ async def test_the_end_of_a_sweep_leaves_a_cancel_that_came_after_its_last_look(
     assert await _busy(driver, key) == set()
 
 
+async def test_the_end_of_a_slow_sweep_leaves_a_cancel_that_came_after_another_sweep_was_over(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    key = await driver.save(_two_chapters())
+    await driver.request(key, media=ALL)
+    await storage.cancel(Cancel(key, media=("sound",)))
+    (request,) = await storage.uncovered()
+    slow = await storage._db.read(sweeping.mark, request)
+    assert slow is not None
+    await _sweep(storage)
+    await storage.cancel(Cancel(key, media=("picture",)))
+    await storage._db.write(sweeping.over, request, slow[1])
+    await _sweep(storage)
+    assert await _busy(driver, key) == set()
+
+
 async def test_what_cannot_be_cancelled_is_said(driver: Driver, storage: SqlStorage) -> None:
     key = await driver.save(_two_chapters())
     with pytest.raises(ScopeError, match="no chapter '9'"):

@@ -232,13 +232,13 @@ class Lives(RuleBasedStateMachine):
         assert not self._rows(
             "SELECT a.id FROM asset a LEFT JOIN request r ON r.id = a.request_id"
             " WHERE a.state IN (1, 2)"
-            " AND (r.id IS NULL OR r.state NOT IN ('preparing', 'open', 'paused') AND r.sweeping = 0)"
+            " AND (r.id IS NULL OR r.state NOT IN ('preparing', 'open', 'paused') AND r.sweeping <= 0)"
         )
 
     @invariant()
     def what_is_busy_carries_what_lets_it_run_soonest(self) -> None:
         """Unless a request is still to be entered or swept: those that change make it so."""
-        if self._rows("SELECT id FROM request WHERE sweeping <> 0 OR state = 'preparing'"):
+        if self._rows("SELECT id FROM request WHERE sweeping > 0 OR state = 'preparing'"):
             return
         found = self.database.run(sweeping.look, self.key, sweeping.START)
         assert not found.assets

@@ -27,7 +27,7 @@ _DRIFTED: Final = """
     asset.state = {PENDING} AND (
         ((asset.waits & {WAIT_BACKOFF}) <> 0 AND asset.due_at IS NULL)
         OR ((asset.waits & ({WAIT_REQUIRES} | {WAIT_FOLLOWS})) <> 0 AND NOT EXISTS (
-            SELECT 1 FROM request r WHERE r.id = asset.request_id AND r.sweeping <> 0
+            SELECT 1 FROM request r WHERE r.id = asset.request_id AND r.sweeping > 0
         ) AND NOT EXISTS (
             SELECT 1 FROM {needs} AS n JOIN asset o ON o.scene_key = asset.scene_key AND o.media = n.need
             WHERE n.media = asset.media AND (asset.waits & n.bit) <> 0
@@ -37,7 +37,7 @@ _DRIFTED: Final = """
 """
 _MISHELD: Final = f"""
     asset.state = {{PENDING}} AND (asset.waits & {HOLDS}) <> (
-        SELECT {HELD} FROM request r WHERE r.id = asset.request_id AND r.sweeping = 0
+        SELECT {HELD} FROM request r WHERE r.id = asset.request_id AND r.sweeping <= 0
     )
 """
 _LOOK_HELD = Statement(

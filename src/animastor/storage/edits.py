@@ -1,5 +1,7 @@
 """What an edit does to assets and requests: plans raised coarsely, open requests widened or narrowed."""
 
+# ruff: noqa: S608 - fragments of this package are put together, nothing from outside
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,6 +15,7 @@ from animastor.storage import journal
 from animastor.storage.cancelling import exclude
 from animastor.storage.requests import unfinished_of
 from animastor.storage.rows import Statement, tell
+from animastor.storage.sweeping import SWEEP_AGAIN
 
 _TOUCH_BOOK = Statement(
     "touch_book",
@@ -49,8 +52,8 @@ _SWEEP_SCOPES = Statement(
     "sweep_scopes",
     "Scenes moved or left: what unfinished requests for a part of the book, or without one, cover, and what lies ahead"
     " of their readers, is to be looked at.",
-    """
-    UPDATE request SET sweeping = sweeping % 30000 + 1
+    f"""
+    UPDATE request SET sweeping = {SWEEP_AGAIN}
     WHERE book_key = :book AND state IN ('preparing', 'open', 'paused') AND (scope <> 'whole_book' OR reach > 0
         OR position_scene <> 0
         OR EXISTS (SELECT 1 FROM request_exclusion x WHERE x.request_id = request.id AND x.scope <> 'whole_book'))

@@ -20,6 +20,7 @@ from animastor.storage.assets import ensure_assets
 from animastor.storage.entering import enter
 from animastor.storage.locking import lock_book, lock_request
 from animastor.storage.rows import Statement, fetch, scalar, tell
+from animastor.storage.sweeping import SWEEP_AGAIN
 from animastor.storage.windows import BEFORE_ALL, placed, stand, standings
 
 UNFINISHED: Final = "r.state IN ('preparing', 'open', 'paused')"
@@ -106,7 +107,7 @@ _CLOSE = Statement(
     "close_request",
     "Ends a request that has not ended; what it alone covered is to be swept.",
     f"""
-    UPDATE request AS r SET state = :state, ended_at = {{now}}, sweeping = r.sweeping % 30000 + 1
+    UPDATE request AS r SET state = :state, ended_at = {{now}}, sweeping = abs(r.sweeping) % 30000 + 1
     WHERE r.id = :id AND {UNFINISHED}
     RETURNING id
     """,
@@ -114,8 +115,8 @@ _CLOSE = Statement(
 _RESUME = Statement(
     "resume_requests",
     "Requests that were paused are entered further.",
-    """
-    UPDATE request SET state = 'preparing', sweeping = sweeping % 30000 + 1 FROM {requests} AS one
+    f"""
+    UPDATE request SET state = 'preparing', sweeping = {SWEEP_AGAIN} FROM {{requests}} AS one
     WHERE request.id = one.request_id AND request.state = 'paused' RETURNING id
     """,
     requests={"request_id": int},

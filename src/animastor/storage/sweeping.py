@@ -28,10 +28,14 @@ from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.whole import Gathering, gather
 
 SPAN: Final = 2000  # assets of one look
+SWEEP_AGAIN: Final = "abs(request.sweeping) % 30000 + 1"
+"""The mark of the next sweep of a row of `request`. While it is to come, `sweeping` is this; when it is over, the same
+below 0: a process that began an earlier sweep and stood still would end a later one if marks came again.
+"""
 
 _MARK = Statement(
     "sweep_mark", "What a sweep of a request begins with.",
-    "SELECT r.book_key, r.sweeping FROM request r WHERE r.id = :id AND r.sweeping <> 0",
+    "SELECT r.book_key, r.sweeping FROM request r WHERE r.id = :id AND r.sweeping > 0",
 )  # fmt: skip
 _LOOK = Gathering(
     "sweep_look",
@@ -79,15 +83,15 @@ _CARRY = Statement(
 _SWEPT = Statement(
     "swept",
     "The sweep is over, unless the request has changed since it began.",
-    "UPDATE request SET sweeping = 0 WHERE id = :id AND sweeping = :mark",
+    "UPDATE request SET sweeping = -sweeping WHERE id = :id AND sweeping = :mark",
 )
 _TO_SWEEP = Statement(
-    "to_sweep", "Requests whose sweep is not over.", "SELECT r.id FROM request r WHERE r.sweeping <> 0 ORDER BY r.id"
+    "to_sweep", "Requests whose sweep is not over.", "SELECT r.id FROM request r WHERE r.sweeping > 0 ORDER BY r.id"
 )
 _TO_BE_SWEPT = Statement(
     "sweep_later",
     "What these requests cover, and how, is to be looked at.",
-    "UPDATE request SET sweeping = sweeping % 30000 + 1 FROM {requests} AS one WHERE request.id = one.request_id",
+    f"UPDATE request SET sweeping = {SWEEP_AGAIN} FROM {{requests}} AS one WHERE request.id = one.request_id",
     requests={"request_id": int},
 )
 

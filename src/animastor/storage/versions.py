@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import Connection, inspect, text
 
-SCHEMA: Final = 2  # the newest migration; raised with each
+SCHEMA: Final = 3  # the newest migration; raised with each
 PLANNER: Final = 1  # raised when plans of the same content come out differently
 LAYOUT: Final = 1  # of the folder of a home and of the artifact store
 MIGRATING: Final = 0x616E696D6173746F  # the lock that a migration holds, by this program's name
