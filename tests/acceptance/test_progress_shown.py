@@ -101,7 +101,7 @@ def test_status_counts_scenes_and_is_one_event_a_book_for_programs(made_once: tu
     place, _ = made_once
     told = run("status", "--home", place.home, cwd=place.folder)
     event = json.loads(run("status", "tiny", "--home", place.home, "--json", cwd=place.folder).out)
-    assert told.out.splitlines()[0] == f"Tiny (tiny): 3 scenes, from {place.book}"
+    assert told.out.splitlines()[0] == "Tiny (tiny): 3 scenes, from book"
     assert [line.split()[:2] for line in told.out.splitlines()[2:]] == [
         ["audio", "3"],
         ["image", "3"],

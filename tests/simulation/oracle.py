@@ -97,6 +97,7 @@ class Oracle:
     contents: Counter[bytes] = field(default_factory=Counter)  # what was made, without the numbers of runs
     claims: defaultdict[tuple[int, str], set[int]] = field(default_factory=lambda: defaultdict(set))
     accepted: dict[tuple[int, str], str] = field(default_factory=dict)  # (asset, hash) → checksum
+    made: set[str] = field(default_factory=set)  # hashes of what was accepted, for whatever asset
     answers: Counter[str] = field(default_factory=Counter)
     uncertain: dict[tuple[int, str], str] = field(default_factory=dict)  # (asset, hash) that may be paid for → job
     gone: set[str] = field(default_factory=set)  # worker instances that were killed
@@ -122,11 +123,17 @@ class Oracle:
         self.answers[answer] += 1
         if answer in ("accepted", "late_accept", "already_accepted"):
             self.accepted[claim.job.asset, claim.job.input_hash] = uploaded.checksum
+            self.made.add(claim.job.input_hash)
 
     def failed(self, claim: Claim, code: str, answer: str) -> None:
         """A worker was told that its failure counts: what may have been paid for is not paid for again."""
         if code == Reason.UNCERTAIN and answer == Reason.COUNTED:
             self.uncertain[claim.job.asset, claim.job.input_hash] = claim.job.job_id
+
+    def may_be_charged_again(self, asset: int, hash_: str) -> bool:
+        """Whether a job may be paid for twice. What was made once, for whatever asset, may be used for all; when it is
+        claimed after that, its bytes are lost, and it is ordered anew."""
+        return (asset, hash_) in self.uncertain and hash_ not in self.made
 
     def accept_charge(self) -> None:
         """A person accepts that something is paid twice; what, only the engine knows."""

@@ -383,7 +383,7 @@ class Watch:
             self._claims[job.job_id] = Given(claim.claim_no, worker.key, now, job.timeout_s, now, now)
             self._oracle.claimed(claim)
             self.say(f"claim {claim.claim_no & 0xFFFF} of {job.kind} for asset {job.asset} by {worker.key}")
-            if (job.asset, job.input_hash) in self._oracle.uncertain:
+            if self._oracle.may_be_charged_again(job.asset, job.input_hash):
                 self.fail(15, f"{job.kind} of asset {job.asset} may be paid for a second time, and nobody has agreed")
             place = self.place(job.asset)
             if place.book in self._oracle.books and not self._oracle.covers(place, moved=True):

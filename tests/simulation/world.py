@@ -465,7 +465,7 @@ class World:
 
     def _unsettled(self) -> str:
         for sql in (
-            "SELECT 'request', id, state FROM request WHERE state IN ('preparing', 'open') OR sweeping = 1 LIMIT 1",
+            "SELECT 'request', id, state FROM request WHERE state IN ('preparing', 'open') OR sweeping > 0 LIMIT 1",
             "SELECT 'asset', id, state, waits, reason FROM asset WHERE state IN (1, 2) LIMIT 1",
             "SELECT 'unplanned', id, state, plan_seq, planned_seq FROM asset WHERE planned_seq < plan_seq"
             " AND state IN (3, 4, 5) LIMIT 1",
@@ -500,7 +500,10 @@ class World:
                 if row is None or row[1] != 4:
                     self.watch.fail(7, f"{place} was asked for, and is {row}")
                 self._is_right(place, row, wanted)
-        for asset, params in self.watch.rows("SELECT asset, params FROM part WHERE wanted = 1 AND kind <> 'merge'"):
+        for asset, params in self.watch.rows(
+            "SELECT p.asset, p.params FROM part p JOIN asset a ON a.id = p.asset"
+            " WHERE p.wanted = 1 AND p.kind <> 'merge' AND a.wanted_hash <> ''"  # else there is no plan at present
+        ):
             if f'"planner":{self.installed}' not in params:
                 self.watch.fail(4, f"asset {asset} is planned by an older version: {params}")
 
