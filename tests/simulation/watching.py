@@ -235,13 +235,18 @@ class Watch:
     def _part(self, row: Any, name: str) -> None:
         _, asset, hash_, kind, before, after, attempts, infra, old, new, *_ = row
         kept = old and old not in self._shelf.excused and self._shelf.content(old) is not None
-        if before == MADE and after != MADE and kept:
+        if before == MADE and after != MADE and kept and not (name == "collected" and self._is_unwanted(asset, hash_)):
             self.fail(12, f"the accepted part {hash_} ({kind}) of asset {asset} is gone, in {name}")
         if before != MADE and after == MADE and self._is_missing(new):
             self.fail(2, f"a part of asset {asset} was accepted without its bytes, in {name}")
         counted, claims = attempts + infra, len(self._oracle.claims.get((asset, hash_), ()))
         if counted > row[13] + row[14] and counted > claims + self._withdrawals(asset):
             self.fail(6, f"part {hash_} of asset {asset} counts {counted} failures of {claims} claims, in {name}")
+
+    def _is_unwanted(self, asset: int, hash_: str) -> bool:
+        """Of such a part the bytes may be collected; that they are there again is due to another one that was made."""
+        sql = "SELECT 1 FROM part WHERE asset = ? AND hash = ? AND wanted = 0"
+        return self._raw.execute(sql, (asset, hash_)).fetchone() is not None
 
     def _is_missing(self, checksum: str) -> bool:
         """Whether bytes that should be there are not, and no fault has taken them."""
