@@ -62,7 +62,7 @@ class Road(LocalHub):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._draw = random.Random(int(os.environ.get("CHAOS_SEED", "0")) ^ os.getpid())
+        self._draw = random.Random(int(os.environ.get("CHAOS_SEED") or "0") ^ os.getpid())
         self._late: set[asyncio.Task[Any]] = set()
         self._watch: asyncio.Task[None] | None = None
 

@@ -91,7 +91,7 @@ def check_runs(fleet: Fleet, accepted: Mapping[str, float], everything: Sequence
     for run in everything:
         by_hash[run.hash].append(run)
     for hash_, of in by_hash.items():
-        of.sort(key=lambda run: run.given)
+        of.sort(key=lambda run: run.earliest)  # whoever stood still wrote its claim down later than the next one
         for later in of:
             told = accepted.get(hash_)
             known = told is not None and later.earliest > told + CLOCK_S
