@@ -96,6 +96,40 @@ serve
 prioritize --scene 1/2 --priority high
 """
 
+CHANGING = """
+edit tiny --set 1/1/1.text='Another sentence is said here.' --dry-run
+edit tiny --set 1/1/1.text='Another sentence is said here.' --yes
+edit tiny --set 1/1/1.text='Another sentence is said here.' --yes
+edit tiny --set 1/1/1.speaker=nobody --yes
+edit tiny --set 9/9.mood=grim --yes
+status
+explain tiny 1/1 audio
+export --out gaps
+export --out gaps --subtitles --allow-missing
+layers tiny --set video_enabled=off
+layers tiny --set video_enabled=default
+layers tiny --set smell=on
+takes tiny 1/2/1 --media image --pin 1
+takes tiny 1/2/1 --media image --pin 7
+takes tiny 1/2/1 --unpin
+takes tiny 1/2/1 --media image --supply book/book.json
+takes tiny 1/2/1 --media image --supply nowhere.png
+outline tiny
+backup copy
+backup copy
+restore copy
+restore copy --home other
+restore nowhere --home another
+delete tiny --unit 1/1/9 --yes
+delete tiny --unit 1/2/1 --yes
+delete tiny --scope scene:2/1 --yes
+delete tiny --scope chapter:7 --yes
+outline tiny
+delete tiny --yes
+status
+status --home other
+"""
+
 VARYING = (
     (r"(?m)^\d+ \d\d-\d\d \d\d:\d\d:\d\d", "# TIME"),
     (r"\d{4}-\d\d-\d\d at \d\d:\d\d:\d\d", "TIME"),
@@ -137,7 +171,7 @@ def _told(line: str, said: Ran, columns: int) -> str:
     return f"$ animastor {line}\n{_plain(said.out)}{_plain(said.err)}[{said.code}]\n"
 
 
-PARTS = {"mistakes": MISTAKES, "looking": LOOKING}
+PARTS = {"mistakes": MISTAKES, "looking": LOOKING, "changing": CHANGING}
 
 
 @pytest.mark.parametrize("part", PARTS)

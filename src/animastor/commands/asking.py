@@ -13,6 +13,7 @@ from animastor.commands.attending import attended
 from animastor.commands.errors import CommandError, Exit
 from animastor.commands.expecting import expected_of
 from animastor.commands.messages import Tell
+from animastor.commands.naming import listed
 from animastor.commands.pace import Pace
 from animastor.commands.places import unit_numbers
 from animastor.commands.standstill import Standstill
@@ -63,7 +64,7 @@ async def ask(drive: Driving, new: NewRequest, tell: Tell, *, force: bool = Fals
     if state in (RequestState.CANCELLED, RequestState.SUPERSEDED):
         raise CommandError(Exit.FAILURES, f"request_{state}", f"This {new.kind} was {state} by another command.")
     if ended.cancelled:
-        names = " and ".join(ended.cancelled)
+        names = listed(ended.cancelled)
         tell(messages.note(f"Cancelled meanwhile, and not made: {names}.", event="narrowed", media=ended.cancelled))
     return ended
 

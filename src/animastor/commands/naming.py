@@ -32,4 +32,9 @@ def lacks_text(lacking: Mapping[str, Sequence[str]]) -> str:
 def _lacks(kinds: Sequence[str], missing: Sequence[str]) -> str:
     shown = ", ".join(missing[:SHOWN_GAPS]) + (f" and {len(missing) - SHOWN_GAPS} more" * (len(missing) > SHOWN_GAPS))
     verb = "lacks" if len(kinds) == 1 and kinds[0] != SUBTITLES else "lack"
-    return f"{' and '.join(f'the {kind}' for kind in kinds)} {verb} {scenes_text(len(missing))}: {shown}"
+    return f"{listed([f'the {kind}' for kind in kinds])} {verb} {scenes_text(len(missing))}: {shown}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

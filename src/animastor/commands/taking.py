@@ -14,6 +14,7 @@ from animastor.commands.errors import CommandError, Exit
 from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.messages import Tell
+from animastor.commands.naming import listed
 from animastor.commands.places import unit_numbers, unit_of, unit_unknown
 from animastor.config import Settings
 from animastor.display import Display
@@ -96,7 +97,7 @@ async def _done(
             raise TakeError(f"nothing is pinned or supplied for {place}unit {unit}")
         for each in fixed:
             await engine.unpin(each)
-        names = " and ".join(dict.fromkeys(map(_part_name, fixed)))
+        names = listed(list(dict.fromkeys(map(_part_name, fixed))))
         return f"Nothing is pinned or supplied for {names} of unit {unit} any more; {again}", fixed[0]
     one = _place(takes, asked)
     await engine.supply(one, await _fitted(drive, one, Path(asked.supply)))
