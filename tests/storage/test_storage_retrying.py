@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import Connection, text
 from world import ALL, Driver, book, chapter, scene
 
 from animastor.books.model import Book
 from animastor.engine.ports import Scope, ScopeKind
 from animastor.engine.states import State
 from animastor.protocol import BookKey, FailureType
+from animastor.storage.database import Database
 from animastor.storage.sql import SqlStorage
 
 
@@ -91,3 +93,16 @@ async def test_a_paid_call_whose_answer_was_lost_is_sent_again_only_when_that_is
     assert state is (State.READY if accept else State.FAILED)
     (row,) = [one for one in await storage.export_rows(key, Scope()) if one.scene_id == "a"]
     assert accept or row.media["picture"].error == "picture: it broke (attempts: 1)"
+
+
+async def test_a_charge_is_accepted_for_what_a_request_finds_until_it_is_entered_and_not_when_it_is_entered_again(
+    driver: Driver, storage: SqlStorage, database: Database
+) -> None:
+    def accepts(connection: Connection) -> bool:
+        return bool(connection.execute(text("SELECT accept_charge FROM request")).scalar_one())
+
+    opened = await driver.open(await driver.save(_tale()), ("picture",), accept_charge=True)
+    entered = await storage.enter(opened.request.request_id, 2)
+    assert (entered.done, await database.read(accepts)) == (False, True)
+    entered = await storage.enter(opened.request.request_id, 2)
+    assert (entered.done, await database.read(accepts)) == (True, False), "nobody has seen what fails from now on"

@@ -118,9 +118,11 @@ _REQUIRED_AT_REST = Statement(
 )
 _ADVANCE = Statement(
     "enter_advance",
-    "Moves the cursor; the request is open when it has passed the scope.",
+    "Moves the cursor; the request is open when it has passed the scope. Charges are accepted for what it found by"
+    " then: nobody has seen what fails later, and is met when an edit has it entered again.",
     """
-    UPDATE request SET cursor_order = :order, cursor_asset = :asset, state = :state
+    UPDATE request SET cursor_order = :order, cursor_asset = :asset, state = :state,
+        accept_charge = CASE WHEN :state = 'open' THEN 0 ELSE accept_charge END
     WHERE id = :id AND state = 'preparing'
     """,
 )
