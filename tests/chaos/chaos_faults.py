@@ -37,6 +37,8 @@ class Chaos:
     def run(self, names: Sequence[str]) -> None:
         """One after the other; before the next one, the fleet has to go on with its work, and nothing to be wrong."""
         for name in names:
+            for member in self.fleet.members:  # who begins while a store is away says so and ends, as it should
+                member.until_serving()
             began, before = time.time(), self.fleet.ready()
             FAULTS[name](self)
             ended, ready = time.time(), self.fleet.ready()

@@ -86,6 +86,7 @@ class Member:
         self.environment, self._deeds = dict(environment), deeds
         self._process: subprocess.Popen[bytes] | None = None
         self._paused_at = 0.0
+        self._starts = 0
         self.log = home.with_suffix(".log")
 
     @property
@@ -102,6 +103,7 @@ class Member:
     def start(self, **more: str) -> Member:
         """Start it, again if it is over; the variables in `more` are its own from now on."""
         self.environment.update(more)
+        self._starts += 1
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, str(PROGRAM), *self._arguments, "--json", "--home", str(self.home)],
@@ -152,10 +154,14 @@ class Member:
         return log.exists() and text in log.read_text(errors="replace")
 
     def until_serving(self) -> Member:
-        """Wait until it serves."""
-        until(lambda: self.said('"event":"serving"') or not self.alive, 60, f"{self.name} to serve")
+        """Wait until it serves, after its last start."""
+        until(lambda: self._served() >= self._starts or not self.alive, 60, f"{self.name} to serve")
         assert self.alive, self.log.read_text(errors="replace")
         return self
+
+    def _served(self) -> int:
+        """How often it has begun to serve."""
+        return self.log.read_text(errors="replace").count('"event":"serving"') if self.log.exists() else 0
 
 
 def _die_with_parent() -> None:
