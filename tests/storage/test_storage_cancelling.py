@@ -137,8 +137,9 @@ async def test_a_cancel_during_a_sweep_is_swept_as_well(driver: Driver, storage:
     assert await _busy(driver, key) == set()
 
 
+@pytest.mark.parametrize("another", [False, True], ids=["alone", "behind_another_sweep"])
 async def test_the_end_of_a_sweep_leaves_a_cancel_that_came_after_its_last_look(
-    driver: Driver, storage: SqlStorage
+    driver: Driver, storage: SqlStorage, another: bool
 ) -> None:
     key = await driver.save(_two_chapters())
     await driver.request(key, media=ALL)
@@ -146,24 +147,10 @@ async def test_the_end_of_a_sweep_leaves_a_cancel_that_came_after_its_last_look(
     (request,) = await storage.uncovered()
     begun = await storage._db.read(sweeping.mark, request)
     assert begun is not None
+    if another:
+        await _sweep(storage)
     await storage.cancel(Cancel(key, media=("picture",)))
     await storage._db.write(sweeping.over, request, begun[1])
-    await _sweep(storage)
-    assert await _busy(driver, key) == set()
-
-
-async def test_the_end_of_a_slow_sweep_leaves_a_cancel_that_came_after_another_sweep_was_over(
-    driver: Driver, storage: SqlStorage
-) -> None:
-    key = await driver.save(_two_chapters())
-    await driver.request(key, media=ALL)
-    await storage.cancel(Cancel(key, media=("sound",)))
-    (request,) = await storage.uncovered()
-    slow = await storage._db.read(sweeping.mark, request)
-    assert slow is not None
-    await _sweep(storage)
-    await storage.cancel(Cancel(key, media=("picture",)))
-    await storage._db.write(sweeping.over, request, slow[1])
     await _sweep(storage)
     assert await _busy(driver, key) == set()
 

@@ -233,12 +233,18 @@ def part_orders(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> 
 
 def missing_of(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
     """Those of these (asset, hash) that are neither made, nor given up, nor gone."""
-    return frozenset((row.asset, row.hash) for row in fetch(connection, _MISSING_OF, keys=sorted(set(keys))))
+    return _those(connection, _MISSING_OF, keys)
 
 
 def wanted_of(connection: Connection, keys: Sequence[tuple[AssetId, str]]) -> frozenset[tuple[AssetId, str]]:
     """Those of these (asset, hash) that are missing, wanted, and of an asset that is being made."""
-    return frozenset((row.asset, row.hash) for row in fetch(connection, _WANTED_OF, keys=sorted(set(keys))))
+    return _those(connection, _WANTED_OF, keys)
+
+
+def _those(
+    connection: Connection, statement: Statement, keys: Sequence[tuple[AssetId, str]]
+) -> frozenset[tuple[AssetId, str]]:
+    return frozenset((row.asset, row.hash) for row in fetch(connection, statement, keys=sorted(set(keys))))
 
 
 def wanted_parts(connection: Connection, asset: AssetId) -> list[PartOrder]:

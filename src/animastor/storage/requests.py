@@ -107,7 +107,7 @@ _CLOSE = Statement(
     "close_request",
     "Ends a request that has not ended; what it alone covered is to be swept.",
     f"""
-    UPDATE request AS r SET state = :state, ended_at = {{now}}, sweeping = abs(r.sweeping) % 30000 + 1
+    UPDATE request AS r SET state = :state, ended_at = {{now}}, sweeping = {SWEEP_AGAIN}
     WHERE r.id = :id AND {UNFINISHED}
     RETURNING id
     """,

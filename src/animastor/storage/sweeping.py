@@ -28,7 +28,7 @@ from animastor.storage.rows import Statement, fetch, tell
 from animastor.storage.whole import Gathering, gather
 
 SPAN: Final = 2000  # assets of one look
-SWEEP_AGAIN: Final = "abs(request.sweeping) % 30000 + 1"
+SWEEP_AGAIN: Final = "abs(sweeping) % 30000 + 1"
 """The mark of the next sweep of a row of `request`. While it is to come, `sweeping` is this; when it is over, the same
 below 0: a process that began an earlier sweep and stood still would end a later one if marks came again.
 """
