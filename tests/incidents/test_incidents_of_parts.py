@@ -22,10 +22,10 @@ from stage import Fate, Stage
 from tables import told
 from toys import book, content_of, plain_book, scene, unit
 
-from animastor.engine.ports import NewRequest, Scope, ScopeKind
+from animastor.engine.ports import NewRequest, Scope, ScopeKind, Selection
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState
-from animastor.protocol import MERGE, Claim, FailureType
+from animastor.protocol import MERGE, Answer, Claim, FailureType
 
 
 def test_the_first_of_several_shots_to_finish_does_not_complete_the_scene(stage: Stage) -> None:
@@ -185,6 +185,57 @@ def test_a_merge_whose_worker_was_lost_is_not_a_failure(stage: Stage) -> None:
         assert sorted(chunks) == [1, 1, 2], "the merge was given to another worker, and nothing else"
         assert not (await told(stage))[JournalType.FAILED]
         assert {row.attempts for row in await rows(stage, "SELECT attempts FROM part")} == {0}
+        await at_rest(stage)
+
+    stage.run(play)
+
+
+def test_who_makes_a_part_a_second_time_is_told_to_stop_when_the_first_one_comes(stage: Stage) -> None:
+    """Two machines drew one picture for half an hour; only the other picture of the scene was still to be made."""
+
+    async def play(_: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=2))
+        async with stage.playing(workers=0) as engine:
+            slow, quick = Hand(stage, engine, "slow"), Hand(stage, engine, "quick")
+            await slow.register()
+            first = await stage.ask(engine, key, ("sketch",))
+            late = await slow.take("picture", wait=30.0)
+            await engine.requests.cancel(first.request.request_id)
+            assert await slow.beat(*late) == [Answer.STOP] * 2
+            await slow.hub.hand_back(slow.worker, late)  # it says so, but it goes on
+            await quick.register()
+            again = await stage.ask(engine, key, ("sketch",))
+            claims = await quick.take("picture", wait=30.0)
+            assert await slow.done(late[0]) == Reason.LATE_ACCEPT
+            assert await quick.beat(*claims) == [Answer.STOP, Answer.CONTINUE]
+            assert await quick.done(claims[1]) == Reason.ACCEPTED
+            done = await stage.until_ended(again.request.request_id, 120.0)
+        assert done.request.state is RequestState.DONE
+        await at_rest(stage)
+
+    stage.run(play)
+
+
+def test_a_merge_that_runs_is_taken_over_by_who_asks_again(stage: Stage) -> None:
+    async def play(_: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=2))
+        async with stage.playing(workers=0) as engine:
+            hand = Hand(stage, engine)
+            await hand.register()
+            first = await stage.ask(engine, key, ("voice",))
+            for claim in await hand.take("chunk", wait=30.0):
+                await hand.done(claim)
+            (merge,) = await hand.take(MERGE, wait=30.0)
+            await engine.requests.cancel(first.request.request_id)
+            again = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(3.0)
+            (job,) = await stage.coordination.jobs(Selection())
+            assert job.claim_no == merge.claim_no, "the one that runs is the only one"
+            assert await hand.beat(merge) == [Answer.CONTINUE]
+            assert await hand.done(merge) == Reason.LATE_ACCEPT
+            done = await stage.until_ended(again.request.request_id, 120.0)
+        assert done.request.state is RequestState.DONE
+        assert hand.taken[merge.job.input_hash] == 1
         await at_rest(stage)
 
     stage.run(play)

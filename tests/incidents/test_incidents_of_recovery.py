@@ -12,7 +12,7 @@ from tables import told
 from toys import book, plain_book, scene, unit
 
 from animastor.engine.engine import Engine
-from animastor.engine.ports import Cancel, Scope, ScopeKind, Selection
+from animastor.engine.ports import Cancel, JobState, Scope, ScopeKind, Selection, Steer
 from animastor.engine.reasons import JournalType, Reason
 from animastor.engine.states import RequestState
 from animastor.hub.local import LocalHub
@@ -186,6 +186,30 @@ def test_cancelling_what_waits_does_not_stop_what_runs(stage: Stage) -> None:
         assert not stage.crew.stopped
         assert set(stage.crew.started.values()) == {1}
         assert set(await ready_artifacts(stage, "voice")) == {"sc-0"}
+        await at_rest(stage)
+
+    stage.run(play)
+
+
+def test_a_pause_leaves_nothing_in_the_queue_but_what_runs(stage: Stage) -> None:
+    async def play(_: Stage) -> None:
+        key = await stage.save(plain_book("tale", scenes=1, units=3))
+        stage.crew.fate = lasting(60.0)
+        async with stage.playing(slots=1) as engine:
+            opened = await stage.ask(engine, key, ("voice",))
+            await stage.clock.sleep(5.0)
+            assert len(await stage.coordination.jobs(Selection())) == 3
+            await engine.requests.steer(Steer(key, paused=True))
+            await stage.clock.sleep(15.0)
+            (job,) = await stage.coordination.jobs(Selection())
+            assert (job.state, job.stopping) == (JobState.CLAIMED, False), "it is finished and kept"
+            await stage.clock.sleep(60.0)
+            assert await stage.coordination.jobs(Selection()) == []
+            assert await stage.coordination.leases(Selection()) == [], "what is held back holds no slot"
+            await engine.requests.steer(Steer(key, paused=False))
+            done = await stage.until_ended(opened.request.request_id)
+        assert done.request.state is RequestState.DONE
+        assert set(stage.crew.started.values()) == {1}
         await at_rest(stage)
 
     stage.run(play)

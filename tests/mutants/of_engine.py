@@ -30,7 +30,7 @@ ENGINE: tuple[Mutant, ...] = (
         "engine/jobs.py",
         "            job_id=job_id(source.kind, place.asset, source.hash),\n",
         "            job_id=job_id(source.kind, place.asset, source.hash + dispatch_id * (source.kind == 'merge')),\n",
-        "concurrency/test_interleaved_results.py::test_edit_between_the_last_part_and_its_merge_makes_no_merge_of_what_was",
+        "incidents/test_incidents_of_parts.py::test_a_merge_that_runs_is_taken_over_by_who_asks_again",
     ),
     fault(
         "spoiled bytes are accepted",
@@ -207,8 +207,8 @@ ENGINE: tuple[Mutant, ...] = (
         "engine/completing.py",
         "        await self._drop_superseded(outcomes, settled)\n",
         "",
-        "concurrency/test_interleaved_results.py::test_late_result_completes_the_dispatch_that_is_current_and_stops_its_second_maker",
-        "concurrency/test_interleaved_results.py::test_result_of_a_worker_that_was_told_to_stop_leaves_nothing_to_the_job_that_waited_for_its_end",
+        "incidents/test_incidents_of_parts.py::"
+        "test_who_makes_a_part_a_second_time_is_told_to_stop_when_the_first_one_comes",
     ),
     fault(
         "a job that a misconfigured backend gives back has failed",
@@ -243,6 +243,6 @@ ENGINE: tuple[Mutant, ...] = (
         "engine/pausing.py",
         "            await self._coordination.discard_jobs(sorted(waiting))\n",
         "            pass\n",
-        "engine/test_pausing.py::test_what_is_queued_beside_a_running_job_is_not_begun_while_it_is_paused",
+        "incidents/test_incidents_of_recovery.py::test_a_pause_leaves_nothing_in_the_queue_but_what_runs",
     ),
 )
