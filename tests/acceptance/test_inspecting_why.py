@@ -33,6 +33,39 @@ def test_a_video_in_the_making_says_what_it_waits_for_and_with_nobody_at_work_th
     assert alone.out.splitlines()[-1].startswith("Nobody is working on this home")
 
 
+def test_what_was_cancelled_before_it_was_made_is_missing_to_every_command(place: Place) -> None:
+    with place.start(env=Gate(place).environment) as making:
+        making.until_said("%")
+        assert _ask(place, "cancel").code == 0
+        making.wait()
+    (book,) = [json.loads(line) for line in _ask(place, "status", "--json").out.splitlines()]
+    told = [json.loads(line) for line in _ask(place, "explain", "--json").out.splitlines()]
+    standings = {
+        one["media"]: {how: one.get(how, 0) for how in book["media"][one["media"]]}
+        for one in told
+        if one["event"] == "counts"
+    }
+    assert standings == book["media"]
+    assert standings["video"]["missing"] == 3
+    (video,) = [one for one in told if one["event"] == "explained" and one["media"] == "video"]
+    assert video["standing"] == "missing"
+    assert video["message"] == (
+        "Video of scene 1/1 is missing: nobody asks for it any more; `animastor regenerate tiny` makes what is"
+        " missing or stale."
+    )
+
+
+def test_what_was_edited_is_stale_to_every_command(made: Place) -> None:
+    assert _ask(made, "edit", "--set", "1/1/1.text=Another sentence is said here.", "--yes").code == 0
+    (book,) = [json.loads(line) for line in _ask(made, "status", "--json").out.splitlines()]
+    assert book["media"]["audio"]["stale"] == 1
+    assert "Tiny (tiny), audio: 2 of 3 scenes ready, 1 stale." in _ask(made, "explain").out
+    assert _ask(made, "explain", "1/1", "audio").out.splitlines()[0] == (
+        "Audio of scene 1/1 is stale: what is there is an older version; `animastor regenerate tiny` makes what is"
+        " missing or stale."
+    )
+
+
 def test_a_finished_book_is_explained_and_its_journal_replays(made: Place) -> None:
     told = _ask(made, "explain", "c2-s1", "audio")
     assert told.out.splitlines()[0] == "Audio of scene 2/1 is ready."

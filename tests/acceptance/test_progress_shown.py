@@ -108,7 +108,7 @@ def test_status_counts_scenes_and_is_one_event_a_book_for_programs(made_once: tu
         ["video", "3"],
     ]
     assert (event["event"], event["failed"], event["requests"]) == ("book", [], [])
-    assert event["media"]["video"] == {"ready": 3, "stale": 0, "in_work": 0, "failed": 0, "missing": 0}
+    assert event["media"]["video"] == {"ready": 3, "stale": 0, "in_work": 0, "waiting": 0, "failed": 0, "missing": 0}
 
 
 def test_export_writes_files_of_a_part_of_the_book_beside_those_of_the_whole(made: Place) -> None:

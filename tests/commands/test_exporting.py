@@ -54,7 +54,7 @@ class Home:
     def _ready(self, content: str) -> AssetExport:
         checksum = sha256(content.encode()).hexdigest()
         (self.folder / checksum).write_text(content)
-        return AssetExport(State.READY, current=True, artifact=checksum, suffix="", facts={})
+        return AssetExport(State.READY, current=True, made=True, artifact=checksum, suffix="", facts={})
 
     def change(self, scene: int, media: str, **fields: Any) -> None:
         """Another state of an asset."""

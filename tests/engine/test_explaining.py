@@ -117,7 +117,10 @@ def test_what_rests_says_why_and_a_store_that_is_away_is_named() -> None:
     async def play(stage: Stage) -> None:
         key = await stage.save(plain_book("b", 1))
         async with stage.playing() as engine:
-            assert "is not there: nobody has asked for it." in await _told(stage, engine, key, "voice")
+            told = await _told(stage, engine, key, "voice")
+            assert (
+                "is missing: nobody has asked for it; `animastor regenerate b` makes what is missing or stale." in told
+            )
             opened = await stage.ask(engine, key, ["voice"])
             await stage.until_ended(opened.request.request_id)
             assert "is ready." in await _told(stage, engine, key, "voice")

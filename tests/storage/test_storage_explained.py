@@ -6,7 +6,7 @@ import pytest
 from world import Driver, book
 
 from animastor.engine.reasons import JournalType, Reason
-from animastor.engine.states import PartState, State, Wait
+from animastor.engine.states import PartState, Standing, State, Wait
 from animastor.storage.requests import ScopeError
 from animastor.storage.sql import SqlStorage
 
@@ -51,10 +51,10 @@ async def test_a_book_is_counted_by_media_type_and_state_with_the_first_scene_of
     key = await driver.save(book())
     await driver.request(key, ["sound"])
     await driver.start("sound", limit=1)
-    counts = {(one.media, one.state): (one.assets, one.scene_id) for one in await storage.media_counts(key)}
-    assert counts["sound", State.GENERATING] == (1, "sc-0")
-    assert counts["sound", State.PENDING] == (2, "sc-1")
-    assert counts["clip", State.NEW] == (3, "sc-0")
+    counts = {(one.media, one.standing): (one.assets, one.scene_id) for one in await storage.media_counts(key)}
+    assert counts["sound", Standing.IN_WORK] == (1, "sc-0")
+    assert counts["sound", Standing.WAITING] == (2, "sc-1")
+    assert counts["clip", Standing.MISSING] == (3, "sc-0")
 
 
 async def test_a_reason_is_journalled_when_it_changes_and_only_then(driver: Driver, storage: SqlStorage) -> None:

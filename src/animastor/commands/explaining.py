@@ -20,16 +20,7 @@ from animastor.engine.details import MediaCount
 from animastor.engine.explaining import NOBODY, Explainer, Explanation
 from animastor.engine.home import Message
 from animastor.engine.ports import Storage
-from animastor.engine.states import State
-
-_WORDS: Mapping[State, str] = {
-    State.READY: "ready",
-    State.GENERATING: "in work",
-    State.PENDING: "waiting",
-    State.FAILED: "failed",
-    State.DIRTY: "stale",
-    State.NEW: "not asked for",
-}
+from animastor.engine.states import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +69,7 @@ def _asset(one: Explanation) -> dict[str, Any]:
         "scene": one.scene_id,
         "media": one.media,
         "state": one.state.name.lower(),
+        "standing": str(one.standing),
         "summary": one.summary,
         "causes": list(one.causes),
         "sentence": one.sentence,
@@ -87,7 +79,7 @@ def _asset(one: Explanation) -> dict[str, Any]:
 def _counts(counts: Sequence[MediaCount]) -> dict[str, dict[str, int]]:
     by_media: dict[str, dict[str, int]] = defaultdict(dict)
     for one in counts:
-        by_media[one.media][one.state.name.lower()] = one.assets
+        by_media[one.media][str(one.standing)] = one.assets
     return by_media
 
 
@@ -116,11 +108,7 @@ def say_explained(result: Mapping[str, Any], display: Display) -> int:
 
 def _counted(counts: Mapping[str, int]) -> str:
     """`12 of 40 scenes ready, 3 in work, 25 waiting`."""
-    ready, every = counts.get("ready", 0), sum(counts.values())
+    ready, every = counts.get(Standing.READY, 0), sum(counts.values())
     told = [f"{ready} of {every} scene{'s' * (every != 1)} ready"]
-    told += [
-        f"{counts[state.name.lower()]} {word}"
-        for state, word in _WORDS.items()
-        if state is not State.READY and counts.get(state.name.lower())
-    ]
+    told += [f"{counts[each]} {each.word}" for each in Standing if each is not Standing.READY and counts.get(each)]
     return ", ".join(told)

@@ -13,7 +13,7 @@ from animastor.commands.homes import looking
 from animastor.commands.importing import stored_book
 from animastor.commands.naming import called, scenes_text
 from animastor.commands.places import Numbers, numbers_of, scene_of
-from animastor.commands.status import standing
+from animastor.commands.status import standing_of
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.ports import BookRow, SceneExport, Scope, ScopeKind
@@ -88,8 +88,8 @@ def _show_scene(opened: Reading, scene: SceneExport, numbers: Numbers, display: 
 def _tell_scene(scene: SceneExport, numbers: Numbers, display: Display) -> None:
     place = numbers.scene(scene.chapter_id, scene.scene_id)
     title = f", {scene.title}" if scene.title else ""
-    states = {media: standing(asset) for media, asset in scene.media.items()}
-    told = ", ".join(f"{media} {state.replace('_', ' ')}" for media, state in states.items())
+    states = {media: standing_of(asset) for media, asset in scene.media.items()}
+    told = ", ".join(f"{media} {how.word}" for media, how in states.items())
     display.note(
         f"Scene {place}{title} ({scene.scene_id}): {told}.",
         event="scene",
@@ -102,7 +102,7 @@ def _tell_scene(scene: SceneExport, numbers: Numbers, display: Display) -> None:
 
 
 def _states(scene: SceneExport, media: Sequence[str]) -> list[str]:
-    return [standing(scene.media[one]).replace("_", " ") if one in scene.media else "·" for one in media]
+    return [standing_of(scene.media[one]).word if one in scene.media else "·" for one in media]
 
 
 def _words(unit: Unit) -> str:

@@ -20,10 +20,9 @@ from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.home import address_of
 from animastor.engine.ports import AssetExport, BookRow, RequestRow, SceneExport, Scope
-from animastor.engine.states import RequestState, State
+from animastor.engine.states import RequestState, Standing, State, standing
 
 SHOWN_FAILURES = 10
-COLUMNS = ("ready", "stale", "in_work", "failed", "missing")
 
 
 async def show_status(settings: Settings, name: str, display: Display) -> int:
@@ -58,9 +57,9 @@ async def _show_book(
         requests=now,
     )
     display.table(
-        ("  scenes", *(name.replace("_", " ") for name in COLUMNS)),
+        ("  scenes", *(each.word for each in Standing)),
         [
-            (f"  {media}", *(str(found[name]) if found[name] else "·" for name in COLUMNS))
+            (f"  {media}", *(str(found[each]) if found[each] else "·" for each in Standing))
             for media, found in counts.items()
         ],
     )
@@ -116,19 +115,13 @@ def _say_failures(failed: Sequence[dict[str, str]], display: Display) -> None:
 
 def _counts(scenes: Sequence[SceneExport], media: str) -> dict[str, int]:
     """Scenes by how their assets stand."""
-    found = Counter(standing(scene.media[media]) for scene in scenes if media in scene.media)
-    return {name: found[name] for name in COLUMNS}
+    found = Counter(standing_of(scene.media[media]) for scene in scenes if media in scene.media)
+    return {str(each): found[each] for each in Standing}
 
 
-def standing(asset: AssetExport) -> str:
-    """How an asset stands: current, stale (an older version is there), failed, in work, or not made."""
-    if asset.current:
-        return "ready"
-    if asset.state is State.FAILED:
-        return "failed"
-    if asset.state in (State.PENDING, State.GENERATING):
-        return "in_work"
-    return "stale" if asset.artifact or asset.facts else "missing"
+def standing_of(asset: AssetExport) -> Standing:
+    """How an asset stands."""
+    return standing(asset.state, current=asset.current, made=asset.made)
 
 
 def _failures(scenes: Sequence[SceneExport], numbers: Numbers) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from animastor.engine.states import PartState, RequestState, State, Wait
+from animastor.engine.states import PartState, RequestState, Standing, State, Wait
 from animastor.protocol import MERGE, AssetId, BookKey
 
 
@@ -34,6 +34,8 @@ class PartDetail:
 class AssetDetail:
     """An asset. `seen_as` is what plans that read it are told of it. `carried`: its request lets it start.
 
+    `made`: a version of it is there, the current one or an older one.
+
     `ahead`: how many of its book are due before it, at most `MOST_AHEAD`; 0 when it is not due itself.
     """
 
@@ -45,6 +47,7 @@ class AssetDetail:
     due_at: float | None
     planned: bool
     current: bool
+    made: bool
     reason: str
     error: str
     carried: bool
@@ -77,10 +80,10 @@ class SceneDetail:
 
 @dataclass(frozen=True, slots=True)
 class MediaCount:
-    """How many assets of a media type are in a state, and the first scene in reading order that has one."""
+    """How many assets of a media type stand so, and the first scene in reading order that has one."""
 
     media: str
-    state: State
+    standing: Standing
     assets: int
     chapter_id: str
     scene_id: str

@@ -16,7 +16,7 @@ from animastor.engine.gate import Gate
 from animastor.engine.ports import Coordination, JobStatus, PairStatus, Selection, Storage
 from animastor.engine.reasons import Reason
 from animastor.engine.starting import is_served, kept_out
-from animastor.engine.states import PartState, State, Wait
+from animastor.engine.states import PartState, Standing, State, Wait, standing
 from animastor.media.registry import Registry
 from animastor.protocol import BookKey, Pair, job_id
 
@@ -32,6 +32,7 @@ class Explanation:
     scene_id: str
     media: str
     state: State
+    standing: Standing
     summary: str
     causes: tuple[str, ...] = ()
 
@@ -78,9 +79,9 @@ class Explainer:
         counts = await self._storage.media_counts(book_key)
         told = []
         for media in self._registry.names:
-            of = {one.state: one for one in counts if one.media == media}
-            order = (State.GENERATING, State.PENDING, State.FAILED, State.DIRTY, State.NEW)
-            first = next((of[state] for state in order if state in of), None)
+            of = {one.standing: one for one in counts if one.media == media}
+            order = (Standing.IN_WORK, Standing.WAITING, Standing.FAILED, Standing.STALE, Standing.MISSING)
+            first = next((of[how] for how in order if how in of), None)
             if first is not None:
                 told += await self.scene(book_key, first.chapter_id, first.scene_id, media)
         return BookExplanation(counts, told)
@@ -104,11 +105,19 @@ class Explainer:
     def _explain(self, found: _Found, media: str) -> Explanation:
         scene, asset = found.scene, found.scene.assets.get(media)
         if asset is None:
-            return Explanation(scene.chapter_id, scene.scene_id, media, State.NEW, wording.unmade(media, scene))
+            return Explanation(
+                scene.chapter_id,
+                scene.scene_id,
+                media,
+                State.NEW,
+                Standing.MISSING,
+                f"{wording.name(media, scene)} is missing",
+                (wording.UNASKED, wording.makes(scene)),
+            )
         summary, causes = self._told(found, asset)
-        return Explanation(
-            scene.chapter_id, scene.scene_id, media, asset.state, f"{wording.name(media, scene)} {summary}", causes
-        )
+        stands = standing(asset.state, current=asset.current, made=asset.made)
+        named = f"{wording.name(media, scene)} {summary}"
+        return Explanation(scene.chapter_id, scene.scene_id, media, asset.state, stands, named, causes)
 
     def _told(self, found: _Found, asset: AssetDetail) -> tuple[str, tuple[str, ...]]:
         if asset.state is State.GENERATING:
@@ -117,7 +126,7 @@ class Explainer:
             return self._pending(found, asset)
         if asset.state is State.FAILED:
             return "has failed", tuple(self._failed(found, asset))
-        return wording.resting(asset), ()
+        return wording.resting(asset), tuple(wording.rests(asset, found.scene))
 
     # --- PENDING ---
 

@@ -1000,10 +1000,14 @@ class SceneExport:
 
 @dataclass(frozen=True, slots=True)
 class AssetExport:
-    """An asset as an export sees it. `artifact` is None when there never was one, or it is empty."""
+    """An asset as an export sees it. `artifact` is None when there never was one, or it is empty.
+
+    `made`: a version of it is there, the current one or an older one; a lost one is not.
+    """
 
     state: State
     current: bool
+    made: bool
     artifact: str | None
     suffix: str
     facts: Mapping[str, Any]

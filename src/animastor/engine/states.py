@@ -16,6 +16,31 @@ class State(IntEnum):
     FAILED = 5
 
 
+class Standing(StrEnum):
+    """How an asset stands, for people: the words of every command that shows it."""
+
+    READY = "ready"
+    STALE = "stale"  # an older version is there
+    IN_WORK = "in_work"
+    WAITING = "waiting"
+    FAILED = "failed"
+    MISSING = "missing"
+
+    @property
+    def word(self) -> str:
+        """As it is written in a sentence or a table."""
+        return self.value.replace("_", " ")
+
+
+def standing(state: State, *, current: bool, made: bool) -> Standing:
+    """How an asset stands. `current`: it is what is wanted now; `made`: a version of it is there, now or still."""
+    if current:
+        return Standing.READY
+    if state in (State.PENDING, State.GENERATING, State.FAILED):
+        return {State.PENDING: Standing.WAITING, State.GENERATING: Standing.IN_WORK}.get(state, Standing.FAILED)
+    return Standing.STALE if made else Standing.MISSING
+
+
 class Wait(IntFlag):
     """Why a PENDING asset cannot start; stored bits, pushed by whoever changes the cause (CONTRACT 5)."""
 

@@ -9,7 +9,7 @@ from animastor.engine.details import AssetDetail, PartDetail, SceneDetail
 from animastor.engine.gate import SENTENCES
 from animastor.engine.ports import JobState, JobStatus, PairStatus
 from animastor.engine.reasons import Reason
-from animastor.engine.states import State
+from animastor.engine.states import State, standing
 
 REFUSED: Final = {
     Reason.BACKPRESSURE: "all slots were in use when it was last looked at",
@@ -19,6 +19,7 @@ REFUSED: Final = {
     Reason.DUPLICATE: "an earlier attempt at it still holds its lease, for a minute at most",
     Reason.ERA_WINDOW: "the coordination store was lost, and what still runs is being heard first",
 }
+UNASKED: Final = "nobody has asked for it"
 _TIMES: Final = {1: "once", 2: "twice"}
 _LONGEST: Final = 200  # characters of an error's text
 
@@ -26,11 +27,6 @@ _LONGEST: Final = 200  # characters of an error's text
 def name(media: str, scene: SceneDetail) -> str:
     """An asset as people name it."""
     return f"{media} of scene {scene.place}"
-
-
-def unmade(media: str, scene: SceneDetail) -> str:
-    """Nobody has ever asked for it, so there is not even a row of it."""
-    return f"{name(media, scene)} is not there: nobody has asked for it"
 
 
 def plural(noun: str) -> str:
@@ -51,13 +47,30 @@ def times(count: int) -> str:
 
 
 def resting(asset: AssetDetail) -> str:
-    """What is asked of nobody."""
+    """How something stands that is asked of nobody."""
+    return f"is {standing(asset.state, current=asset.current, made=asset.made).word}"
+
+
+def rests(asset: AssetDetail, scene: SceneDetail) -> Iterator[str]:
+    """Why something that is asked of nobody is no further, and what would make it."""
+    if asset.current:
+        return
     if asset.state is State.READY:
-        return "is ready" if asset.current else "is ready, but was edited since and is looked at again"
+        yield "it was edited since and is looked at again"
+        return
     if asset.disabled:
-        return "is not made: its layer is switched off in this book"
-    since = " since it was edited, cancelled or lost" if asset.state is State.DIRTY else ""
-    return f"is not there: nobody has asked for it{since}"
+        yield f"its layer is switched off in this book (`animastor layers {scene.book_id}`)"
+        return
+    if asset.state is State.NEW:
+        yield UNASKED
+    else:
+        yield "what is there is an older version" if asset.made else "nobody asks for it any more"
+    yield makes(scene)
+
+
+def makes(scene: SceneDetail) -> str:
+    """What a person does about something that is missing or stale."""
+    return f"`animastor regenerate {scene.book_id}` makes what is missing or stale"
 
 
 def backed_off(asset: AssetDetail, now: float) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -12,11 +13,12 @@ from sqlalchemy import Connection
 
 from animastor.engine.details import AssetDetail, MediaCount, PartDetail, SceneDetail
 from animastor.engine.ports import Scope, ScopeKind
-from animastor.engine.states import PartState, RequestState, State, Wait
+from animastor.engine.states import PartState, RequestState, Standing, State, Wait, standing
 from animastor.protocol import AssetId, BookKey
 from animastor.storage.coverage import CARRIED
 from animastor.storage.due import DUE
 from animastor.storage.inputs import seen_as
+from animastor.storage.library import MADE
 from animastor.storage.requests import scope_keys
 from animastor.storage.rows import STATES, Statement, fetch, now, scalar
 
@@ -39,7 +41,7 @@ _ASSETS = Statement(
     f"""
     SELECT asset.id, asset.media, asset.lane, asset.state, asset.waits, asset.due_at, asset.plan_seq,
            asset.planned_seq, asset.wanted_hash, asset.artifact_hash, asset.reason, asset.error, asset.request_id,
-           asset.dispatch_id, asset.book_key, asset.rank, asset.reading_order,
+           asset.dispatch_id, asset.book_key, asset.rank, asset.reading_order, {MADE} AS made,
            CASE WHEN {CARRIED} THEN 1 ELSE 0 END AS carried,
            (SELECT r.state FROM request r WHERE r.id = asset.request_id) AS request_state,
            (SELECT d.begun_at FROM dispatch d WHERE d.asset = asset.id AND d.fence = asset.fence) AS begun_at
@@ -68,15 +70,19 @@ _AHEAD = Statement(
 )
 _COUNTS = Statement(
     "explain_counts",
-    "The assets of a book by media type and state, each with the first scene that has one.",
-    """
-    SELECT k.media, k.state, k.assets, c.chapter_id, s.scene_id FROM (
-        SELECT a.media, a.state, count(*) AS assets, min(a.reading_order) AS first
-        FROM asset a WHERE a.book_key = :book GROUP BY a.media, a.state
+    "The assets of a book by media type and how they stand, each with the first scene that has one.",
+    f"""
+    SELECT k.media, k.state, k.up_to_date, k.made, k.assets, k.first, c.chapter_id, s.scene_id FROM (
+        SELECT media, state, up_to_date, made, count(*) AS assets, min(reading_order) AS first FROM (
+            SELECT asset.media, asset.state, asset.reading_order, {MADE} AS made,
+                   CASE WHEN asset.planned_seq = asset.plan_seq AND asset.wanted_hash = asset.artifact_hash
+                        THEN 1 ELSE 0 END AS up_to_date
+            FROM asset WHERE asset.book_key = :book
+        ) AS each_one GROUP BY media, state, up_to_date, made
     ) AS k
     JOIN scene s ON s.book_key = :book AND s.position = k.first
     JOIN chapter c ON c.chapter_key = s.chapter_key
-    ORDER BY k.media, k.state, s.scene_key
+    ORDER BY k.media, k.first, s.scene_key
     """,
 )
 
@@ -106,10 +112,12 @@ def scene_detail(connection: Connection, book_key: BookKey, chapter_id: str, sce
 
 def media_counts(connection: Connection, book_key: BookKey) -> list[MediaCount]:
     """How the assets of a book stand."""
-    counts: dict[tuple[str, int], MediaCount] = {}
+    counts: dict[tuple[str, Standing], MediaCount] = {}
     for row in fetch(connection, _COUNTS, book=book_key):
-        first = MediaCount(row.media, STATES[row.state], row.assets, row.chapter_id, row.scene_id)
-        counts.setdefault((row.media, row.state), first)
+        state = STATES[row.state]
+        how = standing(state, current=state is State.READY and bool(row.up_to_date), made=bool(row.made))
+        first = counts.get((row.media, how)) or MediaCount(row.media, how, 0, row.chapter_id, row.scene_id)
+        counts[row.media, how] = replace(first, assets=first.assets + row.assets)
     return list(counts.values())
 
 
@@ -132,6 +140,7 @@ def _asset(row: Any, parts: tuple[PartDetail, ...], disabled: bool, ahead: int) 
         due_at=row.due_at,
         planned=planned,
         current=state is State.READY and planned and row.wanted_hash == row.artifact_hash,
+        made=bool(row.made),
         reason=row.reason,
         error=row.error,
         carried=bool(row.carried),

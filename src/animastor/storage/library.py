@@ -87,15 +87,18 @@ _EXPORT_SCENES = Statement(
     ORDER BY s.position
     """,
 )
+# A version of `asset` is there: its file, or what is known of it where its parts are all there is.
+MADE: Final = """CASE WHEN EXISTS (SELECT 1 FROM artifact x WHERE x.checksum = asset.artifact) OR (
+    asset.artifact = '' AND EXISTS (SELECT 1 FROM asset_facts x WHERE x.asset = asset.id)) THEN 1 ELSE 0 END"""
 _EXPORT_ASSETS = Statement(
     "export_assets",
     "The assets of a scope, with their artifacts and facts.",
-    """
-    SELECT a.scene_key, a.media, a.state, a.plan_seq, a.planned_seq, a.wanted_hash, a.artifact_hash, a.artifact,
-           a.error, a.reason, f.facts, x.suffix
-    FROM scene s JOIN asset a ON a.scene_key = s.scene_key
-    LEFT JOIN asset_facts f ON f.asset = a.id
-    LEFT JOIN artifact x ON x.checksum = a.artifact
+    f"""
+    SELECT asset.scene_key, asset.media, asset.state, asset.plan_seq, asset.planned_seq, asset.wanted_hash,
+           asset.artifact_hash, asset.artifact, asset.error, asset.reason, f.facts, x.suffix, {MADE} AS made
+    FROM scene s JOIN asset ON asset.scene_key = s.scene_key
+    LEFT JOIN asset_facts f ON f.asset = asset.id
+    LEFT JOIN artifact x ON x.checksum = asset.artifact
     WHERE s.book_key = :book AND (:chapter = 0 OR s.chapter_key = :chapter) AND (:scene = 0 OR s.scene_key = :scene)
       AND (:first = 0 OR s.position >= (SELECT f.position FROM scene f WHERE f.scene_key = :first))
     """,
@@ -220,6 +223,7 @@ def _asset_export(row: Any) -> AssetExport:
     return AssetExport(
         state=state,
         current=state is State.READY and planned,
+        made=bool(row.made),
         artifact=row.artifact or None,
         suffix=row.suffix or "",
         facts=orjson.loads(row.facts) if row.facts else {},
