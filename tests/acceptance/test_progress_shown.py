@@ -111,6 +111,14 @@ def test_status_counts_scenes_and_is_one_event_a_book_for_programs(made_once: tu
     assert event["media"]["video"] == {"ready": 3, "stale": 0, "in_work": 0, "waiting": 0, "failed": 0, "missing": 0}
 
 
+def test_export_after_make_touches_no_file(place: Place) -> None:
+    place.make()
+    stood = {path: path.stat().st_mtime_ns for path in place.out.iterdir()}
+    ran = run("export", "--home", place.home, "--out", place.out, cwd=place.folder)
+    assert ran.out.splitlines()[-1] == "Nothing had to be written."
+    assert {path: path.stat().st_mtime_ns for path in place.out.iterdir()} == stood
+
+
 def test_export_writes_files_of_a_part_of_the_book_beside_those_of_the_whole(made: Place) -> None:
     ran = run("export", "--audiobook", "--scope", "chapter:2", "--home", made.home, "--out", made.out, cwd=made.folder)
     again = run(

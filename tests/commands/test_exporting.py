@@ -15,9 +15,11 @@ from animastor.app import Driving
 from animastor.books.codec import scene_to_json
 from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Scene, SceneId, Unit, UnitId
 from animastor.commands.exporting import IncompleteError, Wanted, exported, file_name
+from animastor.commands.recorded import seen
 from animastor.engine.ports import AssetExport, BookContext, BookRow, SceneExport, ScenePlace, Scope
 from animastor.engine.states import State
-from animastor.exports.kinds import AUDIOBOOK, FILM
+from animastor.exports.container import finished
+from animastor.exports.kinds import AUDIOBOOK, FILM, SUBTITLES
 from animastor.media.types import ContentSettings
 from animastor.protocol import BookKey
 from animastor.workers.backend import Produced, Progress
@@ -36,6 +38,7 @@ class Home:
     rows: list[SceneExport] = field(default_factory=list)
     disabled: frozenset[str] = frozenset()
     recorded: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    subtitled: bool = False
     works: list[Work] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
@@ -90,9 +93,13 @@ class Home:
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         await asyncio.sleep(0)
-        Path(work.order.structure["target"]).write_text("made")
+        target = Path(work.order.structure["target"])
+        with finished(target) as folder:
+            (folder / target.name).write_text("made")
+            if self.subtitled:
+                (folder / target.with_suffix(".vtt").name).write_text("of the film")
         self.at_once -= 1
-        return Produced(Path(work.order.structure["target"]), {"subtitles": False})
+        return Produced(target, {"subtitles": self.subtitled})
 
     async def export(self, *kinds: str, **more: Any) -> list[str]:
         """The names of the files that are made."""
@@ -116,6 +123,26 @@ async def test_what_is_finished_is_written_and_then_left_alone(home: Home) -> No
     assert [scene["scene_id"] for scene in home.scenes()] == ["sc-1", "sc-2"]
     assert await home.export(FILM, AUDIOBOOK) == []
     assert len(home.works) == 2
+
+
+async def test_a_file_whose_bytes_are_those_that_are_there_is_left_alone(home: Home) -> None:
+    assert await home.export(FILM, AUDIOBOOK, SUBTITLES) == ["a-tale.mp4", "a-tale.m4b", "a-tale.vtt"]
+    stood = {path: seen(path) for path in (home.folder / "out").iterdir()}
+    home.recorded.clear()  # so that all of them are made once more
+    assert await home.export(FILM, AUDIOBOOK, SUBTITLES) == []
+    assert {path: seen(path) for path in (home.folder / "out").iterdir()} == stood
+    assert len(home.works) == 4
+    assert await home.export(FILM, AUDIOBOOK, SUBTITLES) == []
+    assert len(home.works) == 4, "what was found is remembered"
+
+
+async def test_the_subtitles_of_a_film_stay_with_it(home: Home) -> None:
+    home.subtitled = True
+    assert await home.export(FILM) == ["a-tale.mp4", "a-tale.vtt"]
+    assert await home.export(FILM, SUBTITLES) == await home.export(SUBTITLES) == []
+    assert (home.folder / "out" / "a-tale.vtt").read_text() == "of the film"
+    (home.folder / "out" / "a-tale.mp4").unlink()
+    assert await home.export(SUBTITLES) == ["a-tale.vtt"], "there is no film any more that they belong to"
 
 
 @pytest.mark.parametrize(

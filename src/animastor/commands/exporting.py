@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from animastor.commands.homes import disk_error
 from animastor.commands.messages import Tell
 from animastor.commands.naming import lacks_text
 from animastor.commands.places import Numbers, numbers_of
-from animastor.commands.recorded import is_current, record, subtitles_beside
+from animastor.commands.recorded import is_current, record, seen, subtitles_beside
 from animastor.engine.ports import AssetExport, BookRow, SceneExport, Scope, ScopeKind
 from animastor.engine.states import State
 from animastor.exports.kinds import AUDIOBOOK, FILM, SUBTITLES
@@ -71,16 +71,26 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A scene with the artifacts that an export takes, and their checksums for its hash."""
+    """A scene as an export takes it, as yet without the files of its artifacts."""
 
     media: SceneMedia
-    marks: tuple[Any, ...]
+    sound: AssetExport | None
+    picture: AssetExport | None
 
     @property
-    def files(self) -> list[tuple[Path, str]]:
-        """The artifacts: file and checksum."""
-        paths, checksums = (self.media.audio, self.media.video), self.marks[3]
-        return [(path, checksum) for path, checksum in zip(paths, checksums, strict=True) if path is not None]
+    def marks(self) -> tuple[Any, ...]:
+        """What determines the bytes that come of it, for the hash of an export."""
+        checksums = [None if each is None else each.artifact for each in (self.sound, self.picture)]
+        one = self.media
+        return (one.scene_id, one.chapter_id, one.chapter_title, checksums, one.timings, one.texts)
+
+    async def with_files(self, opened: Reading) -> SceneMedia:
+        """With the files of its artifacts, whole. Raises `CommandError` and `DamageError`."""
+        media = replace(self.media, audio=await _file(opened, self.sound), video=await _file(opened, self.picture))
+        pairs = ((media.audio, self.sound), (media.video, self.picture))
+        files = [(path, each.artifact or "") for path, each in pairs if path is not None and each is not None]
+        await asyncio.to_thread(require_whole, files)
+        return media
 
 
 class IncompleteError(CommandError):
@@ -124,10 +134,16 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
     (context,) = await opened.storage.contexts([row.book_key])
     name = file_name(row, await opened.storage.books())
     numbers = await numbers_of(opened.storage, row)
-    made, unchanged, gaps, lacking = [], [], dict[str, list[str]](), dict[str, list[str]]()
+    made, unchanged = list[Path](), list[Path]()
+    gaps, lacking = dict[str, list[str]](), dict[str, list[str]]()
+    silent = _SOUND in context.disabled
+    about, cover = await _about(opened, book, rows, scratch)
+
+    def looked(kind: str) -> tuple[list[_Piece], list[str]]:
+        return _pieces(rows, kind, book.head.language, numbers, silent=silent)
+
     for kind in wanted.kinds:
-        silent = _SOUND in context.disabled
-        pieces, missing = await _pieces(opened, rows, kind, book.head.language, numbers, silent=silent)
+        pieces, missing = looked(kind)
         if missing and not wanted.allow_missing:
             lacking[kind] = missing
             continue
@@ -136,19 +152,32 @@ async def export(opened: Reading, runner: Runner, scratch: Path, row: BookRow, w
         if not pieces:
             continue
         target = wanted.out / f"{name}{_place(wanted.scope)}{SUFFIX[kind]}"
-        about, cover = await _about(opened, book, rows, scratch)
         key = _key(kind, about, cover, pieces)
-        if await is_current(opened.storage, target, key):
+        current = await is_current(opened.storage, target, key)
+        if kind == SUBTITLES and not current:
+            in_film, not_in_film = looked(FILM)
+            if FILM in wanted.kinds or not not_in_film:
+                current = await _came_with_film(opened, target, _key(FILM, about, cover, in_film))
+        if current:
             unchanged.append(target)
             continue
-        await asyncio.to_thread(require_whole, [file for piece in pieces for file in piece.files])
-        files = await _make(runner, scratch, kind, [piece.media for piece in pieces], target, about, cover, told)
-        made.extend(files)
+        media = [await piece.with_files(opened) for piece in pieces]
+        before = {file: seen(file) for file in (target, subtitles_beside(target))}
+        files = await _make(runner, scratch, kind, media, target, about, cover, told)
+        for file in files:
+            (unchanged if seen(file) == before[file] else made).append(file)
         await record(opened.storage, files, key)
-    done = Done(tuple(dict.fromkeys(made)), tuple(unchanged), gaps)  # subtitles may have come with the film, too
+    unchanged = [file for file in dict.fromkeys(unchanged) if file not in made]
+    done = Done(tuple(dict.fromkeys(made)), tuple(unchanged), gaps)
     if lacking:
         raise IncompleteError(lacking, done)
     return done
+
+
+async def _came_with_film(opened: Reading, subtitles: Path, key: str) -> bool:
+    """Whether these are the subtitles of the film beside them, made of `key`: they follow its frames, and stay."""
+    film = subtitles.with_suffix(SUFFIX[FILM])
+    return await is_current(opened.storage, subtitles, key) and await is_current(opened.storage, film, key)
 
 
 def kinds_of(media: Sequence[str]) -> tuple[str, ...]:
@@ -178,8 +207,8 @@ def _place(scope: Scope) -> str:
     return start + "".join(f"-{each}" for each in (scope.chapter_id, scope.scene_id) if each)
 
 
-async def _pieces(
-    opened: Reading, rows: Sequence[SceneExport], kind: str, language: str, numbers: Numbers, *, silent: bool
+def _pieces(
+    rows: Sequence[SceneExport], kind: str, language: str, numbers: Numbers, *, silent: bool
 ) -> tuple[list[_Piece], list[str]]:
     """What there is of each scene, and what is missing. `silent`: the sound of this book is switched off."""
     pieces, missing = [], []
@@ -194,7 +223,7 @@ async def _pieces(
             continue
         if kind == FILM and not silent and _lacks_sound(row.media.get(_SOUND)):
             missing.append(f"{numbers.scene(row.chapter_id, row.scene_id)} (its sound)")
-        pieces.append(await _piece(opened, row, scene, kind, language))
+        pieces.append(_piece(row, scene, kind, language))
     return pieces, missing
 
 
@@ -208,9 +237,8 @@ def _lacks_sound(sound: AssetExport | None) -> bool:
     return sound.state is not State.DIRTY or sound.artifact is not None
 
 
-async def _piece(opened: Reading, row: SceneExport, scene: Scene, kind: str, language: str) -> _Piece:
+def _piece(row: SceneExport, scene: Scene, kind: str, language: str) -> _Piece:
     sound = row.media.get(_SOUND)
-    audio = await _file(opened, sound)
     picture = row.media.get("video") if kind == FILM else None
     timings = tuple(map(tuple, sound.facts.get("timings", ()))) if sound is not None and sound.current else ()
     spoken = (unit for unit in narrated(scene, language) if unit.type is not UnitType.TYPOGRAPHY)
@@ -219,13 +247,12 @@ async def _piece(opened: Reading, row: SceneExport, scene: Scene, kind: str, lan
         scene_id=row.scene_id,
         chapter_id=row.chapter_id,
         chapter_title=row.chapter_title,
-        audio=audio,
-        video=await _file(opened, picture),
+        audio=None,
+        video=None,
         timings=timings,
         texts=texts,
     )
-    checksums = [None if each is None else each.artifact for each in (sound, picture)]
-    return _Piece(media, (row.scene_id, row.chapter_id, row.chapter_title, checksums, timings, texts))
+    return _Piece(media, sound, picture)
 
 
 async def _file(opened: Reading, asset: AssetExport | None) -> Path | None:
@@ -320,6 +347,7 @@ async def _make(
 
 
 def _write_subtitles(scenes: Sequence[SceneMedia], target: Path, language: str) -> None:
+    from animastor.exports.container import finished
     from animastor.exports.subtitles import Spoken, subtitles, webvtt
 
     spoken, start = [], 0.0
@@ -329,9 +357,5 @@ def _write_subtitles(scenes: Sequence[SceneMedia], target: Path, language: str) 
             end = start + unit_end
             spoken.append(Spoken(start + unit_start, end, scene.texts.get(unit_id, "")))
         start = end
-    part = target.with_name(f".{target.name}.part")
-    try:
-        part.write_text(webvtt(subtitles(spoken, language)), encoding="utf-8")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with finished(target) as folder:
+        (folder / target.name).write_text(webvtt(subtitles(spoken, language)), encoding="utf-8")

@@ -20,8 +20,17 @@ async def is_current(storage: SqlStorage, target: Path, key: str) -> bool:
 async def record(storage: SqlStorage, files: Sequence[Path], key: str) -> None:
     """Remember files that have just been written."""
     for file in files:
-        seen = file.stat()
-        await storage.record_export(str(file.absolute()), key, seen.st_size, seen.st_mtime_ns)
+        size, modified_ns = seen(file) or (0, 0)
+        await storage.record_export(str(file.absolute()), key, size, modified_ns)
+
+
+def seen(file: Path) -> tuple[int, int] | None:
+    """The size of a file and when it was written, in ns; None when it is not there."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def subtitles_beside(target: Path) -> Path:
@@ -30,9 +39,5 @@ def subtitles_beside(target: Path) -> Path:
 
 
 async def _is_untouched(storage: SqlStorage, file: Path, key: str) -> bool:
-    noted = await storage.export_record(str(file.absolute()))
-    try:
-        seen = file.stat()
-    except OSError:
-        return False
-    return noted == (key, seen.st_size, seen.st_mtime_ns)
+    noted, now = await storage.export_record(str(file.absolute())), seen(file)
+    return now is not None and noted == (key, *now)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from filecmp import cmp
 from io import BytesIO
 from pathlib import Path
 
@@ -40,7 +41,8 @@ _THREE = {
 def finished(target: Path) -> Iterator[Path]:
     """A folder to make `target` in, under its own name; once the block ends well, it is in its place and on the disk.
 
-    So is every other file in the folder (put beside `target`); what is only of use meanwhile goes into `scraps`.
+    So is every other file in the folder (put beside `target`); what is only of use meanwhile goes into `scraps`. A file
+    that is there with the same bytes is left alone, so that what watches or copies it sees no change.
 
     Raises:
         OSError: the folder of `target` cannot be written.
@@ -52,11 +54,17 @@ def finished(target: Path) -> Iterator[Path]:
         yield folder
         made = [path for path in folder.iterdir() if path.is_file()]
         for path in sorted(made, key=lambda path: path.name == target.name):  # the target last
-            flush(path)
-            path.replace(target.with_name(path.name))
+            _put(path, target.with_name(path.name))
         flush(target.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put(made: Path, place: Path) -> None:
+    if place.is_file() and cmp(made, place, shallow=False):
+        return
+    flush(made)
+    made.replace(place)
 
 
 def scraps(folder: Path) -> Path:
