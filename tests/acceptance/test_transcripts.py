@@ -48,6 +48,8 @@ gc
 gc --now
 upgrade
 make book --dry-run
+make book --dry-run --keep --size 640x360
+import book --keep --size 640x360
 make book
 export
 export --scope chapter:9

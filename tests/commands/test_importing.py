@@ -9,7 +9,7 @@ import pytest
 
 from animastor.books.importers.vbook_writer import write_vbook
 from animastor.books.model import Book, BookHead, BookId, Chapter, ChapterId, Scene, SceneId, Unit, UnitId
-from animastor.commands.importing import Wishes, prepare, save
+from animastor.commands.importing import Wishes, kept_text, prepare, save
 from animastor.media.registry import installed
 from animastor.media.types import ContentSettings
 from animastor.storage.database import InPlaceDatabase
@@ -51,6 +51,24 @@ async def test_other_settings_are_an_edit_and_keeping_leaves_them(storage: SqlSt
     (row,) = await storage.books()
     (context,) = await storage.contexts([row.book_key])
     assert (context.settings.width, context.settings.narrator) == (640, "oak")
+
+
+@pytest.mark.parametrize(
+    ("wishes", "told"),
+    [
+        (Wishes("elm", keep=True), "Kept as stored: narrator oak, not elm. Leave out --keep to change it."),
+        (
+            Wishes("", (640, 360), keep=True),
+            "Kept as stored: size 1280x720, not 640x360; narrator oak, not of the book."
+            " Leave out --keep to change them.",
+        ),
+        (Wishes("oak", (1280, 720), keep=True), ""),
+        (Wishes(keep=True), ""),
+        (Wishes("elm"), ""),
+    ],
+)
+def test_a_voice_and_size_that_give_way_to_those_that_are_kept_are_named(wishes: Wishes, told: str) -> None:
+    assert kept_text(ContentSettings(narrator="oak"), wishes) == told
 
 
 async def test_a_vbook_in_a_folder_that_is_called_like_that_of_another_one_is_a_book_of_its_own(

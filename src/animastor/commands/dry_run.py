@@ -11,7 +11,7 @@ from animastor.books.model import BookHead
 from animastor.commands.errors import Exit
 from animastor.commands.forecast import Forecast, count, forecast
 from animastor.commands.homes import looking
-from animastor.commands.importing import Prepared, Wishes, prepare, settings_text, wishes_of
+from animastor.commands.importing import Prepared, Wishes, kept_text, prepare, settings_text, wishes_of
 from animastor.commands.making import Making
 from animastor.commands.selection import parse_media, parse_scope, parse_voice
 from animastor.config import Settings
@@ -59,6 +59,8 @@ async def _found(
     (context,) = await opened.storage.contexts([prepared.row.book_key])
     wanted = wishes.applied(context.settings, opened.registry)
     found = await forecast(opened, book, prepared.row, wanted, parse_scope(asked.scope, book), media)
+    if text := kept_text(wanted, wishes):
+        display.note(text, event="settings")
     if wanted != context.settings:
         display.note(settings_text(context.settings, wanted, found.text(opened.settings)), event="settings")
     return found, book.head.title or book.head.book_id

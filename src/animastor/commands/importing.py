@@ -220,6 +220,8 @@ async def keep(opened: Reading, prepared: Prepared, wishes: Wishes, tell: Tell) 
     cost = await _cost(opened, prepared, wishes)
     imported = await save(opened.storage, opened.registry, prepared, wishes)
     tell(imported_note(imported))
+    if prepared.row is not None and (text := kept_text(imported.settings, wishes)):
+        tell(messages.note(text, event="settings"))
     if imported.settings_before is not None:
         tell(messages.note(settings_text(imported.settings_before, imported.settings, cost), event="settings"))
     return imported
@@ -258,11 +260,27 @@ def imported_note(imported: Imported) -> Message:
 
 def settings_text(before: ContentSettings, now: ContentSettings, cost: str) -> str:
     """What changed in the settings that determine bytes, and what that costs."""
-    told = []
-    if (before.width, before.height) != (now.width, now.height):
-        told.append(f"size {before.width}x{before.height} → {now.width}x{now.height}")
-    if before.narrator != now.narrator:
-        told.append(f"narrator {before.narrator or 'of the book'} → {now.narrator or 'of the book'}")
+    told = [f"{name} {old} → {new}" for name, old, new in _differences(before, now)]
     if before.profiles != now.profiles:
         told.append("a backend has a new revision")
     return f"Changed: {', '.join(told)}; {cost} (--keep keeps what is stored)."
+
+
+def kept_text(stored: ContentSettings, wishes: Wishes) -> str:
+    """What --keep held against the voice and the size that were named beside it, and how to change them; or nothing."""
+    if not wishes.keep:
+        return ""
+    width, height = wishes.size or (stored.width, stored.height)
+    narrator = stored.narrator if wishes.voice is None else wishes.voice
+    named = replace(stored, width=width, height=height, narrator=narrator)
+    told = [f"{name} {old}, not {new}" for name, old, new in _differences(stored, named)]
+    how = f"Leave out --keep to change {'it' if len(told) == 1 else 'them'}."
+    return f"Kept as stored: {'; '.join(told)}. {how}" if told else ""
+
+
+def _differences(one: ContentSettings, other: ContentSettings) -> Iterator[tuple[str, str, str]]:
+    """In which of the settings that a person names they differ, in words."""
+    if (one.width, one.height) != (other.width, other.height):
+        yield "size", f"{one.width}x{one.height}", f"{other.width}x{other.height}"
+    if one.narrator != other.narrator:
+        yield "narrator", one.narrator or "of the book", other.narrator or "of the book"
