@@ -86,9 +86,9 @@ async def test_one_asset_alone_takes_few_messages_from_request_to_ready(
     assert await life(1) == {
         "opened and entered": 24,
         "found due": 3,
-        "planned": 6,
+        "planned": 5,
         "begun": 3,
-        "accepted and completed": 9,
+        "accepted and completed": 7,
     }
 
 

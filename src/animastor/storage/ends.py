@@ -71,6 +71,15 @@ def end(connection: Connection, outcome: Outcome, ends: Iterable[End]) -> dict[i
     return {asset: Ended(AssetId(asset), DispatchId(dispatch)) for asset, dispatch in rows}
 
 
+def end_moved(connection: Connection, outcome: Outcome, ends: Sequence[End]) -> dict[int, Ended]:
+    """End the dispatches of assets that this transaction has moved out of GENERATING: so none had an outcome, and
+    nobody asks.
+    """
+    if ends:
+        tell(connection, _END, outcome=Outcome(outcome).value, ends=ends)
+    return {asset: Ended(AssetId(asset), DispatchId(dispatch)) for asset, dispatch, _ in ends}
+
+
 def unreleased(connection: Connection, limit: int) -> list[Ended]:
     """Dispatches with an outcome that were not released."""
     return [Ended(AssetId(row.asset), DispatchId(row.id)) for row in fetch(connection, _UNRELEASED, limit=limit)]

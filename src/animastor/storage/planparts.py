@@ -90,14 +90,12 @@ def write_parts(
     connection: Connection, plans: Sequence[tuple[StorePlan, str, bool]]
 ) -> tuple[HeldParts, frozenset[tuple[int, str]]]:
     """Write the parts of (plan, workspace, whether it replaces a plan); what is held of them, and what was reused."""
-    rows = [row for plan, workspace, _ in plans for row in _part_rows(plan, workspace)]
-    if rows:
-        tell(connection, _PARTS, parts=rows)
     held: dict[tuple[int, str], Held] = {
         (plan.asset, part.hash): _NEW for plan, _, replaces in plans if not replaces for part in _wanted(plan)
     }
     replaced = [(plan.asset, plan.plan_seq) for plan, _, replaces in plans if replaces]
     if replaced:
+        _tell_parts(connection, [(plan, workspace) for plan, workspace, replaces in plans if replaces])
         held |= {
             (row.asset, row.hash): Held(_PART_STATES[row.state], row.artifact, bool(row.known), row)
             for row in fetch(connection, _HELD, plans=replaced)
@@ -106,10 +104,18 @@ def write_parts(
         held |= _use_again(connection, held, {asset for asset, _ in replaced})
     workspaces: dict[int, str] = {plan.asset: workspace for plan, workspace, _ in plans}
     absent = [(asset, hash_, workspaces[asset]) for (asset, hash_), one in held.items() if not one.ready]
-    taken = reuse.take_over(connection, absent)
+    found = reuse.find(connection, absent)
+    _tell_parts(connection, [(plan, workspace) for plan, workspace, replaces in plans if not replaces])
+    taken = reuse.take_over(connection, found)
     for key, artifact in taken.items():
         held[key] = held[key]._replace(state=PartState.READY, artifact=artifact, known=True)
     return held, frozenset(taken)
+
+
+def _tell_parts(connection: Connection, plans: Sequence[tuple[StorePlan, str]]) -> None:
+    """Write the parts of (plan, workspace). Nothing is answered: those of first plans travel with the commit."""
+    if rows := [row for plan, workspace in plans for row in _part_rows(plan, workspace)]:
+        tell(connection, _PARTS, parts=rows)
 
 
 def _use_again(connection: Connection, held: HeldParts, assets: set[int]) -> dict[tuple[int, str], Held]:

@@ -89,9 +89,8 @@ def finish(connection: Connection, registry: Registry, finishing: Sequence[Finis
     restored = _restore(connection, [one for one in whole if one.state is not State.GENERATING], sums)
     ready = completed | restored
     done = [one for one in whole if one.asset in ready]
-    ended = ends.end(
-        connection, Outcome.SUCCESS, [(one.asset, one.dispatch_id, "") for one in done if one.asset in completed]
-    )
+    over = [(one.asset, one.dispatch_id, "") for one in done if one.asset in completed]
+    ended = ends.end_moved(connection, Outcome.SUCCESS, over)
     tell(connection, _FACTS, rows=[(one.asset, facts[one.asset]) for one in done])
     _journal(connection, done)
     dependants.raise_readers(connection, registry, [(one.scene_key, one.media) for one in done])

@@ -29,13 +29,23 @@ from animastor.storage.whole import Gathering, changed, gather
 
 _READ = Gathering(
     "results_read",
-    "The parts that results are for, with their assets.",
+    "The parts that results are for, with their assets; then, with no hash, of each of these assets how many wanted"
+    " parts are not there, and how many were given up; merges counted apart.",
     """
     SELECT p.asset, p.hash, p.kind, p.state, p.wanted, p.artifact, a.book_key, a.scene_key, a.media,
-           a.state AS asset_state, a.dispatch_id, a.fence, a.made_by, a.wanted_hash
+           a.state AS asset_state, a.dispatch_id, a.fence, a.made_by, a.wanted_hash,
+           0 AS missing, 0 AS lost, 0 AS unmerged, 0 AS merge_lost
     FROM {keys} AS one
     JOIN part p ON p.asset = one.asset AND p.hash = one.hash
     JOIN asset a ON a.id = one.asset
+    UNION ALL
+    SELECT p.asset, '', '', 0, 0, '', 0, 0, '', 0, '', 0, '', '',
+           sum(CASE WHEN p.state = {PART_MISSING} AND p.kind <> :merge THEN 1 ELSE 0 END),
+           sum(CASE WHEN p.state = {PART_LOST} AND p.kind <> :merge THEN 1 ELSE 0 END),
+           sum(CASE WHEN p.state = {PART_MISSING} AND p.kind = :merge THEN 1 ELSE 0 END),
+           sum(CASE WHEN p.state = {PART_LOST} AND p.kind = :merge THEN 1 ELSE 0 END)
+    FROM (SELECT DISTINCT one.asset FROM {keys} AS one) AS given JOIN part p ON p.asset = given.asset
+    WHERE p.wanted = 1 GROUP BY p.asset
     """,
     keys={"asset": int, "hash": str},
 )
@@ -62,20 +72,6 @@ _ACCEPT = Statement(
     RETURNING part.asset, part.hash
     """,
     rows={"of_asset": int, "of_hash": str, "sum": str, "known": str, "claim": int},
-)
-_OPEN_PARTS = Gathering(
-    "open_parts",
-    "How many wanted parts of some assets are not there, and how many were given up; merges counted apart.",
-    """
-    SELECT p.asset,
-           sum(CASE WHEN p.state = {PART_MISSING} AND p.kind <> :merge THEN 1 ELSE 0 END) AS missing,
-           sum(CASE WHEN p.state = {PART_LOST} AND p.kind <> :merge THEN 1 ELSE 0 END) AS lost,
-           sum(CASE WHEN p.state = {PART_MISSING} AND p.kind = :merge THEN 1 ELSE 0 END) AS unmerged,
-           sum(CASE WHEN p.state = {PART_LOST} AND p.kind = :merge THEN 1 ELSE 0 END) AS merge_lost
-    FROM {assets} AS one JOIN part p ON p.asset = one.asset
-    WHERE p.wanted = 1 GROUP BY p.asset
-    """,
-    assets={"asset": int},
 )
 _LOOK_AGAIN = Statement(
     "look_again",
@@ -104,10 +100,29 @@ class _Touched:
 
 
 @dataclass(slots=True)
+class _Open:
+    """How many wanted parts of an asset are not there, and how many were given up; merges apart."""
+
+    missing: int
+    lost: int
+    unmerged: int
+    merge_lost: int
+
+    def take(self, row: Any) -> None:
+        """A part is there now that was not."""
+        was, merge = row.state, row.kind == MERGE
+        self.missing -= was == PartState.MISSING and not merge
+        self.lost -= was == PartState.LOST and not merge
+        self.unmerged -= was == PartState.MISSING and merge
+        self.merge_lost -= was == PartState.LOST and merge
+
+
+@dataclass(slots=True)
 class _Batch:
     """What is known of a batch while it is written."""
 
     rows: dict[tuple[int, str], Any]
+    open: dict[int, _Open]
     reasons: dict[tuple[int, str], Reason] = field(default_factory=dict)
     touched: dict[int, _Touched] = field(default_factory=dict)
 
@@ -118,10 +133,16 @@ def accept(connection: Connection, registry: Registry, results: Sequence[PartRes
     first: dict[tuple[int, str], PartResult] = {}
     for one in results:
         first.setdefault((one.asset, one.hash), one)
-    batch = _Batch({(row.asset, row.hash): row for row in gather(connection, _READ, keys=sorted(first))})
+    batch = _read(connection, sorted(first))
     _take_in(connection, batch, first)
     _derive(connection, registry, batch)
     return [_answer(batch, one, repeated=first[one.asset, one.hash] is not one) for one in results]
+
+
+def _read(connection: Connection, keys: Sequence[tuple[int, str]]) -> _Batch:
+    rows = gather(connection, _READ, keys=keys, merge=MERGE)
+    counts = {row.asset: _Open(row.missing, row.lost, row.unmerged, row.merge_lost) for row in rows if not row.hash}
+    return _Batch({(row.asset, row.hash): row for row in rows if row.hash}, counts)
 
 
 def _take_in(connection: Connection, batch: _Batch, first: dict[tuple[int, str], PartResult]) -> None:
@@ -140,6 +161,8 @@ def _take_in(connection: Connection, batch: _Batch, first: dict[tuple[int, str],
         batch.reasons[key] = _reason(batch.rows.get(key), one, new=key in new, taken=key in taken)
     _journal(connection, batch, taken)
     for key, row in batch.rows.items():
+        if row.wanted and key in taken:
+            batch.open[row.asset].take(row)
         if row.wanted and batch.reasons[key] in _KEPT:
             batch.touched[row.asset] = _Touched(row, row.asset_state == State.GENERATING)
 
@@ -179,12 +202,11 @@ def _derive(connection: Connection, registry: Registry, batch: _Batch) -> None:
     """What the parts that are there now mean for each touched asset."""
     if not batch.touched:
         return
-    counts = {row.asset: row for row in gather(connection, _OPEN_PARTS, assets=sorted(batch.touched), merge=MERGE)}
     whole: list[_Touched] = []
     merging: list[int] = []
     stuck: list[_Touched] = []
     for asset, touched in batch.touched.items():
-        count = counts[asset]
+        count = batch.open[asset]
         if count.missing:
             continue
         if count.lost or count.merge_lost:

@@ -74,14 +74,19 @@ _LET_GO = Statement(
 )
 
 Key = tuple[int, str]  # asset, hash
+Found = tuple[int, str, str, str]  # asset, hash, artifact, facts
 
 
-def take_over(connection: Connection, wanted: Sequence[tuple[int, str, str]]) -> dict[Key, str]:
-    """Copy what is READY elsewhere for these missing parts (asset, hash, workspace); their checksums by key."""
+def find(connection: Connection, wanted: Sequence[tuple[int, str, str]]) -> Sequence[Found]:
+    """What is READY elsewhere for these missing parts (asset, hash, workspace), and cannot be collected any more."""
     rows = fetch(connection, _FIND, wanted=wanted) if wanted else ()
-    held = [(row.asset, row.hash, *row.found.split(" ", 1)) for row in rows]
+    held: list[Found] = [(row.asset, row.hash, *row.found.split(" ", 1)) for row in rows]
     gone = use(connection, {artifact for _, _, artifact, _ in held})
-    found = [one for one in held if one[2] not in gone]
+    return [one for one in held if one[2] not in gone]
+
+
+def take_over(connection: Connection, found: Sequence[Found]) -> dict[Key, str]:
+    """Copy what was found into the rows of the parts, which must be there; the checksums by key."""
     copied = {(row.asset, row.hash) for row in fetch(connection, _COPY, found=found)} if found else set()
     return {(asset, hash_): sum_ for asset, hash_, sum_, _ in found if (asset, hash_) in copied}
 
