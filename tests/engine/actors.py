@@ -61,7 +61,8 @@ class AnyResults:
     def __init__(self, actors: list[Actor]) -> None:
         self._actors = actors
 
-    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Any:
+    async def finish(self, ticket: Ticket, uploaded: Uploaded, first: Awaitable[None]) -> Any:
+        await first
         return await self._any(lambda engine: engine.results.finish(ticket, uploaded))
 
     async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Any:

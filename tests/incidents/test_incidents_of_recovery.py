@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import replace
 
 from incident_kit import dispatches, lasting, made, ready_artifacts, reworded, states
@@ -108,9 +109,9 @@ class Answering:
 
     engine: Engine
 
-    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Reason:
+    async def finish(self, ticket: Ticket, uploaded: Uploaded, first: Awaitable[None]) -> Reason:
         """A result."""
-        return await self.engine.results.finish(ticket, uploaded)
+        return await self.engine.results.finish(ticket, uploaded, first)
 
     async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:
         """A failure."""

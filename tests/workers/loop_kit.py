@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -128,7 +128,8 @@ class Engine:
         self.failed: list[tuple[Ticket, FailureType, str, str]] = []
         self.answers: list[Reason | Exception] = []  # for the next calls; then ACCEPTED
 
-    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Reason:
+    async def finish(self, ticket: Ticket, uploaded: Uploaded, first: Awaitable[None]) -> Reason:
+        await first
         answer = self.answers.pop(0) if self.answers else Reason.ACCEPTED
         if isinstance(answer, Exception):
             raise answer

@@ -6,7 +6,8 @@ answered. Each step may be repeated: a worker that got no answer delivers again 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -32,6 +33,16 @@ from animastor.protocol import MERGE, AssetId, Clock, FailureType, Ticket, Uploa
 
 _IN_VAIN = frozenset({Reason.UNKNOWN_PART, Reason.ALREADY_ACCEPTED})  # no part names these bytes by this result
 CORRUPT_LIMIT = 2  # corrupt bytes are transient so often, then permanent
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A result with what its bytes are. `order`: None when nobody ordered it; `wrong`: why they are of no use."""
+
+    uploaded: Uploaded
+    order: PartOrder | None
+    wrong: str | None = None
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +102,38 @@ class Results:
         """What has to run for calls to be answered. While one batch is followed up, the next is written."""
         return self._orders, self._results, self._failures, self._outcomes
 
-    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Reason:
+    async def finish(self, ticket: Ticket, uploaded: Uploaded, first: Awaitable[None] | None = None) -> Reason:
         """A result whose bytes are in the artifact store. The answer is the contract's word.
 
-        Raises `ArtifactStoreUnavailableError`, `StorageUnavailableError` or `EngineStoppedError`: nothing was
-        decided, the same call may be repeated.
+        `first` is done beside the look at the bytes, and before the result is taken in. Raises what it raises, and
+        `ArtifactStoreUnavailableError`, `StorageUnavailableError` or `EngineStoppedError`: nothing was decided, the
+        same call may be repeated.
         """
-        order = self._ordered.take(ticket.asset, ticket.input_hash)
-        if order is None:
-            order = await self._orders((ticket.asset, ticket.input_hash))
-        if order is not None and order.artifact is None:
-            inspected = await self._inspector.inspect(order, uploaded)
-            if inspected is None:
-                return Reason.ARTIFACT_GONE
-            facts, wrong = inspected
-            if wrong is not None:
-                await self._storage.uploaded_in_vain(uploaded)
-                return await self._corrupt(ticket, order, wrong)
-            uploaded = Uploaded(uploaded.checksum, uploaded.size, uploaded.suffix, facts, uploaded.notes)
+        looked = self._look_at(ticket, uploaded)
+        look = await looked if first is None else (await asyncio.gather(looked, first))[0]
+        order, uploaded = look.order, look.uploaded
+        if look.gone:
+            return Reason.ARTIFACT_GONE
+        if order is not None and look.wrong is not None:
+            await self._storage.uploaded_in_vain(uploaded)
+            return await self._corrupt(ticket, order, look.wrong)
         taken = await self._results(_Result(ticket, uploaded, order.work if order is not None else 0.0))
         if taken.reason in _IN_VAIN:
             await self._storage.uploaded_in_vain(uploaded)
         return await self._answer(taken)
+
+    async def _look_at(self, ticket: Ticket, uploaded: Uploaded) -> _Look:
+        order = self._ordered.take(ticket.asset, ticket.input_hash)
+        if order is None:
+            order = await self._orders((ticket.asset, ticket.input_hash))
+        if order is None or order.artifact is not None:
+            return _Look(uploaded, order)
+        inspected = await self._inspector.inspect(order, uploaded)
+        if inspected is None:
+            return _Look(uploaded, order, gone=True)
+        facts, wrong = inspected
+        known = Uploaded(uploaded.checksum, uploaded.size, uploaded.suffix, facts, uploaded.notes)
+        return _Look(known, order, wrong)
 
     async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:
         """A failure. The answer is the contract's word: `counted`, `stale_claim`, `misconfigured`, `bad_input`.

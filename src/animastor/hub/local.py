@@ -6,7 +6,7 @@ that a lost store has forgotten, and carries bytes. What a result means is decid
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -46,8 +46,8 @@ STORE_S = 5.0  # so long the artifact store's answer holds
 class Results(Protocol):
     """What becomes of results and failures (`engine.results`)."""
 
-    async def finish(self, ticket: Ticket, uploaded: Uploaded) -> Reason:
-        """Take a result."""
+    async def finish(self, ticket: Ticket, uploaded: Uploaded, first: Awaitable[None]) -> Reason:
+        """Take a result, once `first` has been done."""
         ...
 
     async def fail(self, ticket: Ticket, failure: FailureType, code: str, message: str) -> Reason:
@@ -159,8 +159,7 @@ class LocalHub:
     async def finish(self, claim: Claim, uploaded: Uploaded) -> str:
         """Deliver a result. Raises `HubRefusedError` (`not_claimer`)."""
         ticket = await self._proven(claim)
-        await self._make_known_if_heard(claim, ticket.worker)
-        answer = await self._results.finish(ticket, uploaded)
+        answer = await self._results.finish(ticket, uploaded, self._make_known_if_heard(claim, ticket.worker))
         self._forget(claim)
         return answer
 
