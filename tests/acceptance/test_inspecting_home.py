@@ -45,6 +45,7 @@ def test_what_was_interrupted_is_found_and_repaired(place: Place) -> None:
     assert "journal" not in found
     repaired = _run(place, "doctor", "--repair")
     assert repaired.code == 0, repaired.err
+    assert "interrupted attempt" in repaired.out
     assert read(place.home, "SELECT id FROM asset WHERE state = 2") == []
     assert "interrupted" not in {event.get("name") for event in _events(_run(place, "doctor", "--json"))}
 
@@ -60,6 +61,19 @@ def test_a_damaged_part_is_found_and_given_up_only_when_asked(made: Place) -> No
     assert len(artifacts_of(made.home)) == len(before) - 1
     assert made.make().code == 0
     assert artifacts_of(made.home) == before
+
+
+def test_what_reconciliation_put_right_before_it_looked_is_told(made: Place) -> None:
+    stored_file(made.home, "video").unlink()
+    told = _run(made, "doctor", "--repair")
+    assert told.code == 0
+    assert told.out.splitlines()[-2] == (
+        "Put right since work began: 1 finished part that was missing is given up: `animastor make` makes again what is"
+        " needed."
+    )
+    assert told.out.splitlines()[-1].endswith(" finished parts are there and whole.")
+    again = _run(made, "doctor", "--repair")
+    assert "Put right" not in again.out
 
 
 def test_a_store_that_is_away_is_one_sentence_and_nothing_is_given_up(made: Place) -> None:

@@ -92,7 +92,7 @@ ENGINE: tuple[Mutant, ...] = (
     fault(
         "requests that were entered in part are not entered further",
         "engine/reconciliation.py",
-        'await self._isolation.step("entering requests", self._requests.resume_preparing())',
+        'await self._isolation.step("entering requests", self._count(PREPARING, self._requests.resume_preparing()))',
         "pass",
         "engine/test_asking.py::test_an_interrupted_entry_goes_on_at_the_next_start",
         "engine/test_reconciling.py::test_a_request_that_was_entered_in_part_is_entered",
@@ -100,7 +100,8 @@ ENGINE: tuple[Mutant, ...] = (
     fault(
         "cancels that were interrupted do not go on",
         "engine/reconciliation.py",
-        'await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())',
+        'await self._isolation.step("sweeping cancelled requests", '
+        "self._count(SWEEPING, self._requests.resume_sweeps()))",
         "pass",
         "engine/test_asking.py::test_an_interrupted_cancel_goes_on_at_the_next_start",
         "engine/test_reconciling.py::test_a_cancel_that_was_interrupted_goes_on",
@@ -108,7 +109,7 @@ ENGINE: tuple[Mutant, ...] = (
     fault(
         "deletions that were interrupted are not finished",
         "engine/reconciliation.py",
-        'await self._isolation.step("finishing deletions", self._deletion.resume())',
+        'await self._isolation.step("finishing deletions", self._count(DELETIONS, self._deletion.resume()))',
         "pass",
         "engine/test_deleting.py::test_a_deletion_that_was_interrupted_is_finished_by_reconciliation",
     ),
@@ -131,7 +132,7 @@ ENGINE: tuple[Mutant, ...] = (
     fault(
         "attempts of an earlier run of a home are not ended before the first tick",
         "engine/reconciliation.py",
-        "            await self._recovery.restart()\n",
+        "            await self._count(INTERRUPTED, self._recovery.restart())\n",
         "            pass\n",
         "engine/test_recovering.py::test_after_a_crash_what_was_generating_is_rolled_back_uncounted_and_parts_are_kept",
     ),

@@ -18,7 +18,7 @@ from animastor.commands.homes import looking, sentence
 from animastor.commands.messages import Tell
 from animastor.config import Settings
 from animastor.display import Display
-from animastor.engine.examining import Artifacts, Finding, findings, give_up_found, look_at_artifacts
+from animastor.engine.examining import Artifacts, Finding, findings, give_up_found, look_at_artifacts, mended
 from animastor.engine.gate import SENTENCES
 from animastor.engine.home import Message
 from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError
@@ -41,9 +41,14 @@ async def look(drive: Driving, told: Mapping[str, Any], tell: Tell) -> None:
     asked = Examining(**told)
     async for said in installation(drive.reading, drive.backends):
         tell(said)
+    if asked.repair:
+        await drive.engine.looked()  # what reconciliation puts right by itself is put right
     found = await look_at_artifacts(drive.reading.storage, drive.reading.artifacts)
     given_up = await _repaired(drive, found) if asked.repair else 0
     undone = await findings(drive.reading.storage, worked_on=True)
+    for one in mended(drive.engine.reconciliation.mended):
+        text = f"Put right since work began: {one.sentence}."
+        tell(messages.note(text, event="mended", name=one.name, count=one.count))
     tell(messages.result(**_result(found, undone), given_up=given_up, repaired=asked.repair))
 
 

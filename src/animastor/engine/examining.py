@@ -5,7 +5,7 @@ Everything here only reads. Missing and damaged bytes are looked for in the arti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from animastor.engine.losses import give_up, too_many
@@ -16,6 +16,28 @@ from animastor.engine.states import State
 
 PAGE = 500
 JOURNAL_PAGE = 1000
+# The names of what is found, or was found and put right.
+INTERRUPTED, PREPARING, SWEEPING, DELETIONS = "interrupted", "preparing", "sweeping", "deletions"
+WAIT_DRIFT, MISSING, DAMAGED = "wait_drift", "missing", "damaged"
+_AGAIN = "`animastor make` makes again what is needed"
+_MENDED = {
+    MISSING: (
+        "finished part that was missing is given up: " + _AGAIN,
+        "finished parts that were missing are given up: " + _AGAIN,
+    ),
+    DAMAGED: (
+        "finished part that was damaged is given up: " + _AGAIN,
+        "finished parts that were damaged are given up: " + _AGAIN,
+    ),
+    INTERRUPTED: ("interrupted attempt was rolled back", "interrupted attempts were rolled back"),
+    PREPARING: (
+        "request that was entered only in part is entered",
+        "requests that were entered only in part are entered",
+    ),
+    SWEEPING: ("interrupted cancel was finished", "interrupted cancels were finished"),
+    DELETIONS: ("interrupted deletion was finished", "interrupted deletions were finished"),
+    WAIT_DRIFT: ("asset that waited for nothing is planned again", "assets that waited for nothing are planned again"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +99,27 @@ async def give_up_found(storage: Storage, artifacts: ArtifactStore, found: Artif
     return await give_up(storage, artifacts, missing, damaged)
 
 
+def mended(counts: Mapping[str, int]) -> Sequence[Finding]:
+    """What reconciliation has put right already, by these names of findings."""
+    return [
+        Finding(name, counts[name], f"{counts[name]} {one if counts[name] == 1 else many}")
+        for name, (one, many) in _MENDED.items()
+        if counts.get(name)
+    ]
+
+
 async def findings(storage: Storage, *, worked_on: bool) -> Sequence[Finding]:
     """What the database says is still to be done. While somebody works on it, attempts in work are no finding."""
     standings = await storage.asset_standings()
     running = 0 if worked_on else sum(one.state is State.GENERATING for one in standings)
     differing, refused = await _told(storage)
     counted = (
-        ("interrupted", running, "{n} attempts were interrupted: they are rolled back, nothing is counted"),
-        ("preparing", len(await storage.preparing()), "{n} requests are entered only in part: the rest follows"),
-        ("sweeping", len(await storage.uncovered()), "{n} cancels were interrupted: they go on"),
-        ("deletions", len(await storage.deletions()), "{n} deletions were interrupted: they go on"),
+        (INTERRUPTED, running, "{n} attempts were interrupted: they are rolled back, nothing is counted"),
+        (PREPARING, len(await storage.preparing()), "{n} requests are entered only in part: the rest follows"),
+        (SWEEPING, len(await storage.uncovered()), "{n} cancels were interrupted: they go on"),
+        (DELETIONS, len(await storage.deletions()), "{n} deletions were interrupted: they go on"),
         ("unreleased", len(await storage.unreleased(PAGE)), "{n} ended attempts are still to be released"),
-        ("wait_drift", await _drifted(storage), "{n} assets wait for nothing: they are planned again"),
+        (WAIT_DRIFT, await _drifted(storage), "{n} assets wait for nothing: they are planned again"),
         ("journal", differing, "{n} assets are not as the journal tells: please report this"),
         ("refused", refused, "{n} refused transitions are in the journal: please report this"),
     )

@@ -34,7 +34,7 @@ class Presence:
         self._missing: list[tuple[str, str]] = []
 
     async def look(self) -> int:
-        """One part of the cycle; at its end, how many assets lost their bytes. Raises when the store is away."""
+        """One part of the cycle; at its end, how many artifacts were given up. Raises when the store is away."""
         if await self._page():
             return 0
         self._missing = await self._absent(self._missing)  # some may be back: a cycle takes its time
@@ -69,4 +69,4 @@ class Presence:
             return 0
         assets = await give_up(self._storage, self._artifacts, missing)
         await self._observer.recovered(Reason.ARTIFACT_MISSING, artifacts=len(missing), assets=assets)
-        return assets
+        return len(missing)

@@ -7,12 +7,15 @@ read in a second is what the installation reads. As steps are repeatable, two at
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Awaitable
 
 from animastor.engine.collecting import Collector
 from animastor.engine.config import EngineConfig
 from animastor.engine.deleting import Deletion
 from animastor.engine.drifting import Drift
 from animastor.engine.eras import Eras
+from animastor.engine.examining import DAMAGED, DELETIONS, INTERRUPTED, MISSING, PREPARING, SWEEPING, WAIT_DRIFT
 from animastor.engine.gate import Gate
 from animastor.engine.isolating import Isolation
 from animastor.engine.presence import Presence
@@ -24,6 +27,7 @@ from animastor.engine.verifying import Verification
 from animastor.protocol import Clock
 
 NAME = "reconciliation"  # its turn
+COLLECTED = "collected"  # what nothing uses went: nothing was wrong with it
 REST = 0.9  # of the time between two rounds: so long no other replica begins one
 
 
@@ -52,9 +56,9 @@ class Reconciliation:
         self._recovery = recovery
         self._requests = requests
         self._looks = (
-            ("looking for artifacts", presence.look),
-            ("verifying artifacts", verification.look),
-            ("collecting artifacts", collector.collect),
+            ("looking for artifacts", MISSING, presence.look),
+            ("verifying artifacts", DAMAGED, verification.look),
+            ("collecting artifacts", COLLECTED, collector.collect),
         )
         self._deletion = deletion
         self._drift = drift
@@ -66,11 +70,12 @@ class Reconciliation:
         self._config = config
         self._resting: Turn | None = None
         self.looked = asyncio.Event()  # the first round is over
+        self.mended: Counter[str] = Counter()  # what was put right since the start, by the names of findings
 
     async def start(self) -> None:
         """Before the first tick. In a new era without a window, every attempt that the database knows is over."""
         if await self._eras.check() and not self._gate.in_window:
-            await self._recovery.restart()
+            await self._count(INTERRUPTED, self._recovery.restart())
 
     async def run(self) -> None:
         """Reconcile now and then for ever. Raises `StorageUnavailableError`."""
@@ -104,17 +109,20 @@ class Reconciliation:
             self._resting = None
 
     async def _steps(self, turn: Turn) -> None:
-        await self._isolation.step("entering requests", self._requests.resume_preparing())
+        await self._isolation.step("entering requests", self._count(PREPARING, self._requests.resume_preparing()))
         await turn.check()
-        await self._isolation.step("sweeping cancelled requests", self._requests.resume_sweeps())
+        await self._isolation.step("sweeping cancelled requests", self._count(SWEEPING, self._requests.resume_sweeps()))
         await turn.check()
-        await self._isolation.step("finishing deletions", self._deletion.resume())
+        await self._isolation.step("finishing deletions", self._count(DELETIONS, self._deletion.resume()))
         await turn.check()
-        await self._isolation.step("looking at what waits", self._drift.look())
+        await self._isolation.step("looking at what waits", self._count(WAIT_DRIFT, self._drift.look()))
         await turn.check()
         await self._isolation.step("pruning the journal", self._pruning.look())
         if await self._gate.look() is not None:
             return
-        for name, step in self._looks:
+        for name, found, step in self._looks:
             await turn.check()
-            await self._isolation.step(name, step())
+            await self._isolation.step(name, self._count(found, step()))
+
+    async def _count(self, name: str, step: Awaitable[int]) -> None:
+        self.mended[name] += await step

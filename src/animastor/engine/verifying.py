@@ -53,7 +53,7 @@ class Verification:
         self._asked = False
 
     async def look(self) -> int:
-        """How many assets lost damaged bytes. Raises `ArtifactStoreUnavailableError`."""
+        """How many damaged artifacts were given up. Raises `ArtifactStoreUnavailableError`."""
         now = self._clock.now()
         seconds = AT_ONCE_S if self._looked_at is None else now - self._looked_at
         self._looked_at = now
@@ -61,10 +61,10 @@ class Verification:
         ended = False
         while self._left > 0 and not ended:
             ended = await self._page()
-        assets = await self._give_up(ended=ended)
+        given_up = await self._give_up(ended=ended)
         if ended:
             self._start_cycle()
-        return assets
+        return given_up
 
     async def _page(self) -> bool:
         """Look at the next artifacts; whether that was the last of the cycle."""
@@ -122,7 +122,7 @@ class Verification:
         bytes_of = [(checksum, suffix) for checksum, suffix, _ in damaged]
         assets = await give_up(self._storage, self._artifacts, damaged=bytes_of)
         await self._observer.recovered(Reason.CORRUPT_ARTIFACT, artifacts=len(damaged), assets=assets)
-        return assets
+        return len(damaged)
 
     def _ask(self) -> None:
         if self._asked:
