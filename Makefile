@@ -41,8 +41,9 @@ coverage: $(READY) ## which lines of the program the test suite runs (measuring 
 SEEDS ?= 1000
 SEED ?=
 ONLY ?=
-simulate: $(READY) ## the simulator: SEEDS=100000 of them, or one with its story: SEED=17 (docs/simulation.md)
-	@PYTHONPATH=tests $(BIN)/python -m simulation $(if $(SEED),--seed $(SEED) $(if $(ONLY),--only $(ONLY)),--seeds $(SEEDS) --complete)
+STORE ?= memory
+simulate: $(READY) ## the simulator: SEEDS=100000 of them, or one with its story: SEED=17; STORE=valkey (docs/simulation.md)
+	@PYTHONPATH=tests $(BIN)/python -m simulation --store $(STORE) $(if $(SEED),--seed $(SEED) $(if $(ONLY),--only $(ONLY)),--seeds $(SEEDS) --complete)
 
 FAULT ?=
 mutants: $(READY) ## deliberate faults, and which test or seed notices each; FAULT="the quota": those of that name

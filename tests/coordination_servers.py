@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
@@ -116,21 +116,33 @@ class DirectLink:
         """The client belongs to all stores on its server."""
 
 
-def direct_store(socket: Path, clock: Clock, limits: Limits | None = None, *, window: bool = False) -> Any:
-    """A store of its own on a server, in the time of a test's clock, that can be emptied in the middle of a run."""
+def client_of(socket: Path) -> Any:
+    """This process's one client of a server; it blocks."""
     from redis import Redis
 
+    return _clients.setdefault(socket, Redis(unix_socket_path=str(socket)))
+
+
+def direct_store(
+    socket: Path,
+    clock: Clock,
+    limits: Limits | None = None,
+    *,
+    window: bool = False,
+    link: Callable[[Any], Any] = DirectLink,
+) -> Any:
+    """A store of its own on a server, in the time of a test's clock, that can be emptied in the middle of a run."""
     from animastor.coordination.redis import RedisCoordination
 
-    client = _clients.setdefault(socket, Redis(unix_socket_path=str(socket)))
+    client = client_of(socket)
 
     class DirectCoordination(RedisCoordination):
         def lose(self) -> None:
             client.flushdb()
-            self.wake()
+            self._bell.ring()
 
         def names(self) -> set[str]:
             return {name.decode().removeprefix(self._keys[0]) for name in client.keys(f"{self._keys[0]}*")}
 
     root = f"{{test-{next(_roots)}}}"
-    return DirectCoordination(DirectLink(client), clock, limits, root=root, window=window, clock_is_time=True)
+    return DirectCoordination(link(client), clock, limits, root=root, window=window, clock_is_time=True)

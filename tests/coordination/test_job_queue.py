@@ -37,6 +37,16 @@ def test_a_job_whose_dispatch_holds_no_lease_is_refused_and_not_stored():
     assert world.jobs() == []
 
 
+@pytest.mark.parametrize("window", [False, True])
+def test_a_job_that_is_refused_wakes_no_claim_that_waits(window: bool):
+    world = World()
+    if window:
+        world.store.lose()
+    heard = world.store._bell.rings
+    assert world.enqueue(job(1, "d1")) is Enqueued.NO_ACTIVE_DISPATCH
+    assert world.store._bell.rings == heard
+
+
 def test_a_dispatch_with_a_live_job_and_no_lease_gets_the_lease_in_the_same_step():
     world = World()
     world.entered(1, "d1", "p1")

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from .running import main
+from .commanding import main
 
 sys.exit(main())

@@ -5,27 +5,27 @@ A run depends on its seed alone, as long as the order of sets of strings does: s
 
 from __future__ import annotations
 
-import argparse
 import gc
-import os
 import signal
-import sys
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import islice, zip_longest
+from multiprocessing import SimpleQueue
+from pathlib import Path
+from typing import Any
 
 import structlog
 
-from .expected import missing
+from .coordinating import MEMORY, Kind, Valkey
+from .watching import Heard
 from .world import World
 
 CHUNK = 4  # seeds that a process takes at a time
 SHRINK_S = 90.0
-PROGRESS_S = 30.0  # between two lines that say how far it is
 LEAST_STEPS, LEAST_FAULTS = 500, 3
 
 
@@ -43,6 +43,8 @@ class Report:
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     happened: list[tuple[int, str, str]] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
+    heard: list[Heard] = field(default_factory=list)
+    apart: str = ""  # where its story leaves the one in memory
 
     @property
     def kind(self) -> str:
@@ -57,9 +59,28 @@ def run(
     only: Collection[str] | None = None,
     steps: int | None = None,
     trace: bool = False,
+    kind: Kind = MEMORY,
 ) -> Report:
-    """One run. `without`: faults that do not come; `only`: those that alone may come."""
-    world = World(seed, without=without, only=only, steps=steps, trace=trace)
+    """One run. `without`: faults that do not come; `only`: those that alone may come.
+
+    One on another store must tell the same story as the one in memory.
+    """
+    report = _run(seed, without, only, steps, trace=trace or kind is not MEMORY, kind=kind)
+    if kind is not MEMORY:
+        _compare(report, _run(seed, without, only, steps, trace=True, kind=MEMORY))
+    return replace(report, trace=report.trace if trace else [], heard=[])
+
+
+def _run(
+    seed: int,
+    without: Collection[str],
+    only: Collection[str] | None,
+    steps: int | None,
+    *,
+    trace: bool,
+    kind: Kind,
+) -> Report:
+    world = World(seed, without=without, only=only, steps=steps, trace=trace, kind=kind)
     report = Report(seed)
     try:
         world.run()
@@ -79,8 +100,25 @@ def run(
         "coordination": world.watch.answers,
         "answers to workers": world.oracle.answers,
     }
+    report.heard = world.watch.heard
     report.trace = (world.watch.trace or []) + report.trace
     return report
+
+
+def _compare(report: Report, model: Report) -> None:
+    """Say where a run leaves the same one in memory."""
+    for ours, theirs in ((report.heard, model.heard), (report.trace, model.trace), (_sums(report), _sums(model))):
+        if not report.apart and ours != theirs:
+            here, there = next(pair for pair in zip_longest(ours, theirs, fillvalue="the end") if pair[0] != pair[1])
+            report.apart = f"{here}, in memory {there}"
+    if report.error:
+        report.error += f" (in memory: {model.error or 'all is well'})"
+    elif report.apart:
+        report.error = f"another story: {report.apart}"
+
+
+def _sums(report: Report) -> Sequence[object]:
+    return (report.steps, report.elapsed, report.counts)
 
 
 def _require_life(world: World) -> None:
@@ -90,31 +128,56 @@ def _require_life(world: World) -> None:
         raise AssertionError(f"only {world.storm_steps} steps and {faults} faults: this seed has shown nothing")
 
 
-def several(seeds: Sequence[int]) -> list[Report]:
+_kind_here: Kind = MEMORY  # of the store that the runs of a pool's process have
+
+
+def _begin(sockets: Any) -> None:
+    """A pool's process begins: it takes a server, if there are any. What interrupts the whole is not for it."""
+    global _kind_here  # noqa: PLW0603 - a pool has no other place for what its processes keep
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sockets is not None:
+        _kind_here = Valkey(sockets.get())
+
+
+def _several(seeds: Sequence[int]) -> list[Report]:
+    return several(seeds, _kind_here)
+
+
+def kind_on(sockets: Sequence[Path]) -> Kind:
+    """The store of runs in this process: on the first of the servers, if there are any."""
+    return Valkey(sockets[0]) if sockets else MEMORY
+
+
+def several(seeds: Sequence[int], kind: Kind) -> list[Report]:
     """Some runs in this process; what is not needed any more is left out."""
     prepare()
     reports = []
     for seed in seeds:
-        report = run(seed)
+        report = run(seed, kind=kind)
         report.happened = report.happened if report.error else []
         reports.append(report)
         gc.collect(1)
     return reports
 
 
-def many(seeds: Iterable[int], processes: int) -> Generator[Report, None, None]:
-    """Runs in several processes."""
+def many(seeds: Iterable[int], processes: int, sockets: Sequence[Path] = ()) -> Generator[Report, None, None]:
+    """Runs in several processes; each has one of the servers, if there are any."""
     if processes == 1:
+        kind = kind_on(sockets)
         for seed in seeds:
-            yield from several([seed])
+            yield from several([seed], kind)
         return
     rest = iter(seeds)
-    with ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
+    queue: SimpleQueue[Path] | None = SimpleQueue() if sockets else None
+    for socket in sockets:
+        assert queue is not None
+        queue.put(socket)
+    with ProcessPoolExecutor(processes, initializer=_begin, initargs=(queue,)) as pool:
         ahead: deque[Future[list[Report]]] = deque()
         try:
             while True:
                 while len(ahead) < 2 * processes and (chunk := list(islice(rest, CHUNK))):
-                    ahead.append(pool.submit(several, chunk))
+                    ahead.append(pool.submit(_several, chunk))
                 if not ahead:
                     return
                 yield from ahead.popleft().result()
@@ -134,7 +197,7 @@ def prepare() -> None:
 # --- shrinking ---
 
 
-def shrink(failed: Report, seconds: float = SHRINK_S) -> Report:
+def shrink(failed: Report, kind: Kind = MEMORY, seconds: float = SHRINK_S) -> Report:
     """A run that fails in the same way with as few faults and deeds as can be found in some time."""
     best, keep = failed, [key for _, key, _ in failed.happened]
     until, size = time.monotonic() + seconds, max(1, len(keep) // 2)
@@ -142,7 +205,7 @@ def shrink(failed: Report, seconds: float = SHRINK_S) -> Report:
         at, got_smaller = 0, False
         while at < len(keep) and time.monotonic() < until:
             fewer = keep[:at] + keep[at + size :]
-            tried = run(failed.seed, only=fewer)
+            tried = run(failed.seed, only=fewer, kind=kind)
             if tried.kind == failed.kind:
                 best, got_smaller = tried, True
                 keep = [key for _, key, _ in tried.happened]
@@ -152,121 +215,7 @@ def shrink(failed: Report, seconds: float = SHRINK_S) -> Report:
     return best
 
 
-def command_of(report: Report) -> str:
+def command_of(report: Report, kind: Kind = MEMORY) -> str:
     """How to see it again."""
     only = ",".join(key.replace(" ", "_") for _, key, _ in report.happened)
-    return f"make simulate SEED={report.seed} ONLY={only}"
-
-
-# --- telling ---
-
-
-def table(counts: dict[str, Counter[str]]) -> str:
-    """How often everything occurred."""
-    lines = []
-    for group, counter in counts.items():
-        lines.append(f"{group}:")
-        lines += [f"  {number:9}  {name}" for name, number in sorted(counter.items())]
-    return "\n".join(lines)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    if os.environ.get("PYTHONHASHSEED") != "0":
-        os.environ["PYTHONHASHSEED"] = "0"
-        os.execv(sys.executable, [sys.executable, "-m", "simulation", *sys.argv[1:]])
-    options = _options(arguments)
-    prepare()
-    if options.seed is not None:
-        return _one(options)
-    return _many(options)
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="simulation", description="Run the simulator.")
-    parser.add_argument("--seed", type=int, help="run this one, and tell its story")
-    parser.add_argument("--only", default=None, help="keys of what alone may happen, as a shrunk run names them")
-    parser.add_argument("--steps", type=int, default=None, help="how long the storm lasts")
-    parser.add_argument("--shrink", action="store_true", help="look for a shorter story that fails in the same way")
-    parser.add_argument("--seeds", type=int, default=100, help="how many")
-    parser.add_argument("--first", type=int, default=0, help="from which on")
-    parser.add_argument("--seconds", type=float, default=None, help="begin no seed after so long")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--stop", action="store_true", help="end at the first seed that fails")
-    parser.add_argument("--quiet", action="store_true", help="neither the table nor a shorter story")
-    parser.add_argument("--complete", action="store_true", help="every fault and transition must have occurred")
-    return parser.parse_args(arguments)
-
-
-def _one(options: argparse.Namespace) -> int:
-    only = None if options.only is None else [one.replace("_", " ") for one in options.only.split(",") if one]
-    report = run(options.seed, only=only, steps=options.steps, trace=not options.shrink)
-    if options.shrink and report.error:
-        report = shrink(report)
-        report = run(options.seed, only=[key for _, key, _ in report.happened], trace=True)
-    print("\n".join(report.trace))
-    print(f"seed {report.seed}: {report.steps} steps, {report.elapsed:.1f} s, {report.error or 'all is well'}")
-    if report.error:
-        print(command_of(report))
-    return int(bool(report.error))
-
-
-def _so_far(done: int, seeds: int, failed: int, took: float) -> str:
-    left = took / done * (seeds - done)
-    return f"{done} of {seeds} seeds in {_clock(took)}, {failed} failed; about {_clock(left)} to go"
-
-
-def _clock(seconds: float) -> str:
-    """Hours, minutes and seconds, such as 1:05:09."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
-def _many(options: argparse.Namespace) -> int:
-    began, steps, looks, done = time.monotonic(), 0, 0, 0
-    total: dict[str, Counter[str]] = {}
-    failed: list[Report] = []
-
-    def seeds() -> Iterator[int]:
-        for seed in range(options.first, options.first + options.seeds):
-            if options.seconds is not None and time.monotonic() - began > options.seconds:
-                return
-            if failed and options.stop:
-                return
-            yield seed
-
-    told_at = began
-    reports = many(seeds(), options.processes)
-    try:
-        for report in reports:
-            done, steps, looks = done + 1, steps + report.steps, looks + report.looks
-            for group, counter in report.counts.items():
-                total.setdefault(group, Counter()).update(counter)
-            if report.error:
-                failed.append(report)
-                print(f"seed {report.seed} fails at step {report.steps}: {report.error}", flush=True)
-            if time.monotonic() - told_at > PROGRESS_S:
-                told_at = time.monotonic()
-                print(_so_far(done, options.seeds, len(failed), told_at - began), file=sys.stderr, flush=True)
-    except KeyboardInterrupt:
-        print(f"interrupted: {options.seeds - done} seeds were not run", flush=True)
-        options.complete = False
-    finally:
-        reports.close()
-    took = time.monotonic() - began
-    if not options.quiet:
-        print(table(total))
-    print(
-        f"{done} seeds from {options.first} on, {len(failed)} failed; {steps} steps, {looks} looks at invariants in "
-        f"{took:.1f} s ({_clock(took)}): {steps / took / options.processes:.0f} steps/s on each of "
-        f"{options.processes} cores"
-    )
-    if failed and not options.quiet:
-        shrunk = shrink(failed[0])
-        print(f"seed {shrunk.seed}, shrunk to {len(shrunk.happened)} events: {shrunk.error}")
-        print("\n".join(f"  step {step}: {key} ({what})" for step, key, what in shrunk.happened))
-        print(command_of(shrunk))
-    absent = missing(total) if options.complete else []
-    if absent:
-        print("never occurred: " + ", ".join(absent))
-    return int(bool(failed or absent))
+    return f"make simulate SEED={report.seed} ONLY={only}{'' if kind is MEMORY else f' STORE={kind.name}'}"

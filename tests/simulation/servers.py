@@ -12,9 +12,10 @@ from animastor.engine.errors import EngineFailedError, EngineStoppedError
 from animastor.engine.ports import CoordinationUnavailableError
 from animastor.hub.local import LocalHub
 
+from .coordinating import NodeCoordination
 from .media import PLANNER, REGISTRY
 from .scheduling import Node, SimClock
-from .stores import NodeCoordination, NodeDatabase, NodeShelf, NodeStorage, SimChecker
+from .stores import NodeDatabase, NodeShelf, NodeStorage, SimChecker
 
 if TYPE_CHECKING:
     import asyncio

@@ -10,14 +10,11 @@ import asyncio
 import io
 import sqlite3
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from animastor.coordination import Limits, MemoryCoordination
 from animastor.engine.ports import (
     ArtifactStoreUnavailableError,
-    CoordinationUnavailableError,
     StorageUnavailableError,
 )
 from animastor.engine.reasons import Reason
@@ -29,7 +26,6 @@ from animastor.storage.whole import UnsureError
 
 from .dice import Dice
 from .media import REGISTRY, facts_of
-from .scheduling import SimLoop
 from .watching import TRIGGERS, Watch
 
 R = TypeVar("R")
@@ -46,7 +42,7 @@ class Scratch:
 
     def __init__(self) -> None:
         self.database = InPlaceDatabase(lambda: 0.0)
-        _at_once(open_storage(self.database, REGISTRY, create=True))
+        at_once(open_storage(self.database, REGISTRY, create=True))
         raw = self.database._connection.connection.driver_connection
         assert isinstance(raw, sqlite3.Connection)
         self.raw = raw
@@ -102,7 +98,8 @@ class Scratch:
         self._spare.append(self)
 
 
-def _at_once(operation: Any) -> Any:
+def at_once(operation: Any) -> Any:
+    """What an operation that never waits gives."""
     try:
         operation.send(None)
     except StopIteration as done:
@@ -313,69 +310,3 @@ class SimChecker:
         await self._way.go()
         facts = facts_of(path.content or b"")
         return facts, REGISTRY[media].check(structure, facts)
-
-
-class Coordinator:
-    """The coordination store that all nodes share; it can be emptied, or away."""
-
-    def __init__(self, loop: SimLoop, clock: Any, limits: Limits, *, window: bool) -> None:
-        self._loop, self._clock, self._limits, self._window = loop, clock, limits, window
-        self.away = False
-        self.memory = MemoryCoordination(clock, limits, window=window)
-
-    def begin(self, era: int) -> None:
-        """It holds this era already, and no window is open."""
-        self.memory = MemoryCoordination(self._clock, self._limits, window=False)
-        _at_once(self.memory.set_era(era))
-        self.memory._window = self._window
-
-    def replace(self) -> None:
-        """The process that held it is gone."""
-        self.memory = MemoryCoordination(self._clock, self._limits, window=self._window)
-
-    def seen(self, operation: str, *args: Any) -> Any:
-        """The answer of an operation that never waits, at once and unseen by anybody."""
-        return _at_once(getattr(self.memory, operation)(*args))
-
-
-class NodeCoordination:
-    """The coordination store as a node reaches it. `engine.ports.Coordination`."""
-
-    def __init__(self, shared: Coordinator, watch: Watch, dice: Dice) -> None:
-        self._shared, self._watch, self._dice = shared, watch, dice
-        self._way = Way(dice, "coordination slow")
-
-    def __getattr__(self, name: str) -> Any:
-        async def call(*args: Any, **options: Any) -> Any:
-            return await self._call(name, *args, **options)
-
-        setattr(self, name, call)
-        return call
-
-    async def claim(self, worker: Any, limit: Any, wait: timedelta) -> Any:
-        """Jobs for a worker."""
-        return await self._call("claim", worker, limit, wait)
-
-    def wake(self) -> None:
-        """Something may be claimed or dispatched now."""
-        self._shared.memory.wake()
-
-    def listen(self, ring: Callable[[], None]) -> None:
-        """Be called at each wake."""
-        self._shared.memory.listen(ring)
-
-    async def _call(self, name: str, *args: Any, **options: Any) -> Any:
-        await self._way.go()
-        if self._shared.away or self._dice.strikes("coordination away", name):
-            raise CoordinationUnavailableError("simulated: the coordination store does not answer")
-        before = getattr(self._watch, f"before_{name}", None)
-        if before is not None:
-            before(*args)
-        answer = await getattr(self._shared.memory, name)(*args, **options)
-        after = getattr(self._watch, f"after_{name}", None)
-        if after is not None:
-            after(*args, answer)
-        await self._way.go()
-        if self._dice.strikes("coordination's answer lost", name):
-            raise CoordinationUnavailableError("simulated: the coordination store does not answer any more")
-        return answer

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from coordination_servers import missing
+
 HERE = Path(__file__).parent
 SECONDS = 60  # in which seeds are begun, on all cores
+ON_VALKEY = 15  # the same, of the slower form
 
 
 def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -25,6 +28,15 @@ def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_whatever_the_seed_decides_the_invariants_hold_and_every_request_ends() -> None:
     ran = simulation("--seeds", "100000", "--seconds", str(SECONDS), "--stop")
     assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SECONDS * 4)
+@pytest.mark.skipif(bool(missing("valkey")), reason="see test_real_servers.py")
+def test_with_the_real_scripts_each_seed_tells_the_same_story_as_in_memory() -> None:
+    ran = simulation("--store", "valkey", "--seeds", "100000", "--seconds", str(ON_VALKEY), "--least", "8", "--stop")
+    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
+    assert "told the same story on valkey and in memory, 0 another one" in ran.stdout
 
 
 def test_a_seed_replays_exactly() -> None:

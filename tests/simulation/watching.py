@@ -10,7 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from animastor.engine.ports import (
     Admission,
@@ -24,13 +24,14 @@ from animastor.engine.ports import (
     Settled,
     Verdict,
 )
-from animastor.protocol import MERGE, Answer, Claim, Job, Pair, Running, Worker
+from animastor.protocol import MERGE, Answer, AssetId, Claim, Job, Pair, Running, Worker
 
 from .oracle import Oracle, Place
 from .scheduling import Broken
 
 if TYPE_CHECKING:
-    from .stores import Coordinator, Shelf
+    from .coordinating import Coordinator
+    from .stores import Shelf
 
 NEW, PENDING, GENERATING, DIRTY, READY, FAILED = range(6)
 NAMES = ("new", "pending", "generating", "dirty", "ready", "failed")
@@ -84,11 +85,14 @@ CREATE TEMP TRIGGER sim_journal AFTER INSERT ON journal BEGIN
     INSERT INTO sim_log (what, a, b, c, d) VALUES ('journal', NEW.type, NEW.reason, NEW.asset, NEW.details); END;
 """
 
+Heard: TypeAlias = tuple[int, str, object]  # in which step, which operation, its answer
+
 
 @dataclass(slots=True)
 class Given:
     """A claim that was given: when it was last heard of, in the true time."""
 
+    asset: AssetId
     number: int
     worker: str
     heard: float
@@ -119,6 +123,7 @@ class Watch:
         self._lost_at = float("-inf")
         self._slots: dict[str, dict[str, tuple[int, tuple[str, ...]]]] = {}
         self.trace: list[str] | None = None
+        self.heard: list[Heard] = []  # while there is a trace: what coordination answered
         raw.execute("UPDATE sim_far SET v = ?", (int(far),))
 
     def fail(self, number: int, message: str) -> NoReturn:
@@ -132,6 +137,12 @@ class Watch:
         """Something for whoever reads a run."""
         if self.trace is not None:
             self.trace.append(f"{self._loop.steps:7} {self._loop.elapsed:9.2f}s  {line}")
+
+    def hear(self, operation: str, answer: object) -> None:
+        """Coordination answers a node."""
+        if self.trace is not None:
+            plain = tuple(answer) if isinstance(answer, list | tuple) else answer
+            self.heard.append((self._loop.steps, operation, plain))
 
     def rows(self, sql: str, *values: object) -> list[Any]:
         """Rows of the database, read past every layer."""
@@ -385,7 +396,7 @@ class Watch:
             if before is not None and not before.over:
                 self._may_claim_again(job, before)
             now = self.now
-            self._claims[job.job_id] = Given(claim.claim_no, worker.key, now, job.timeout_s, now, now)
+            self._claims[job.job_id] = Given(job.asset, claim.claim_no, worker.key, now, job.timeout_s, now, now)
             self._oracle.claimed(claim)
             self.say(f"claim {claim.claim_no & 0xFFFF} of {job.kind} for asset {job.asset} by {worker.key}")
             if self._oracle.may_be_charged_again(job.asset, job.input_hash):
@@ -418,12 +429,12 @@ class Watch:
         for line, answer in zip(running, answers, strict=True):
             self.answers[f"heartbeat {answer}"] += 1
             given = self._claims.get(line.job_id)
-            if given is not None and given.number == line.claim_no and given.worker == worker.key:
-                entry = self.coordinator.memory._queue.present(line.job_id, line.claim_no, worker.key)
-                if entry is not None:
-                    given.heard, given.over = self.now, False
-                    if line.progress > given.progress:
-                        given.progress, given.moved = line.progress, self.now
+            if given is None or (given.number, given.worker) != (line.claim_no, worker.key):
+                continue
+            if self.coordinator.has_claim(given.asset, line.job_id, line.claim_no, worker.key):
+                given.heard, given.over = self.now, False
+                if line.progress > given.progress:
+                    given.progress, given.moved = line.progress, self.now
 
     def before_reregister(self, claims: Sequence[tuple[Claim, str]]) -> None:
         """Which are known already: those stay as they are."""
@@ -436,10 +447,10 @@ class Watch:
                 self.answers["reregistered"] += 1
                 self.say(f"claim {claim.claim_no & 0xFFFF} of {worker} is known again")
                 job, now = claim.job, self.now
-                self._claims[job.job_id] = Given(claim.claim_no, worker, now, job.timeout_s, now, now)
+                self._claims[job.job_id] = Given(job.asset, claim.claim_no, worker, now, job.timeout_s, now, now)
 
     def _present(self, claim: Claim, worker: str) -> bool:
-        return self.coordinator.memory._queue.present(claim.job.job_id, claim.claim_no, worker) is not None
+        return self.coordinator.has_claim(claim.job.asset, claim.job.job_id, claim.claim_no, worker)
 
     def after_settle(self, verdicts: Sequence[Verdict], answers: Sequence[Settled]) -> None:
         """Which claims are over."""

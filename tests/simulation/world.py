@@ -19,6 +19,7 @@ from animastor.engine.replaying import Replayed, replay
 from animastor.protocol import FailureType
 from animastor.storage import journal
 
+from .coordinating import MEMORY, Coordinator, Kind
 from .dice import Dice
 from .media import MEDIA, REGISTRY, RUN
 from .network import Wire
@@ -27,7 +28,7 @@ from .people import People
 from .scheduling import Broken, NothingHappensError, SimClock, SimLoop
 from .servers import Process, Server, told
 from .sizes import size_of
-from .stores import Coordinator, Scratch, Shelf
+from .stores import Scratch, Shelf
 from .watching import Watch
 from .workers import SimWorker
 
@@ -105,6 +106,7 @@ class World:
         only: Collection[str] | None = None,
         steps: int | None = None,
         trace: bool = False,
+        kind: Kind = MEMORY,
     ) -> None:
         shape = Random(f"{seed}/shape")
         self.seed = seed
@@ -133,7 +135,9 @@ class World:
         self.watch = Watch(raw, self.loop, self.oracle, self.shelf, far=len(self.lanes) > 1)
         if trace:
             self.watch.trace = []
-        self.coordinator = Coordinator(self.loop, self.clock, Limits.of(REGISTRY), window=self.fleet)
+        self.coordinator = Coordinator(
+            kind, self.clock, Limits.of(REGISTRY), window=self.fleet, seed=seed, watch=self.watch
+        )
         self.watch.coordinator = self.coordinator
         if self.fleet:  # it has been at work for long: no window is open
             raw.execute("UPDATE meta SET value = 1 WHERE name = 'era'")
@@ -323,7 +327,7 @@ class World:
 
     def _store_emptied(self, event: str) -> None:
         if self._comes(event, "of everything"):
-            self.coordinator.memory.lose()
+            self.coordinator.empty()
             self.watch.store_lost()
 
     def _store_away(self, event: str) -> None:
@@ -440,9 +444,7 @@ class World:
     def _is_stuck(self, worker: SimWorker) -> bool:
         """Whether a worker is frozen, in quarantine, or leaves a backend alone that said it is misconfigured."""
         frozen = worker.node is not None and worker.node.frozen
-        now = self.clock.now()
-        held = self.coordinator.memory._fleet.quarantined_until(worker.key, now) > now
-        return frozen or held or worker.has_stopped
+        return frozen or self.coordinator.is_quarantined(worker.key) or worker.has_stopped
 
     async def _repaired(self) -> None:
         """A person answers the question what to do about lost artifacts, as `doctor --repair` does."""

@@ -218,7 +218,8 @@ class MemoryCoordination:
         if self._era.closed(now):
             return [Enqueued.NO_ACTIVE_DISPATCH] * len(jobs)
         answers = [self._enqueue(job, now) for job in jobs]
-        self._bell.ring()
+        if any(answer is not Enqueued.NO_ACTIVE_DISPATCH for answer in answers):
+            self._bell.ring()
         return answers
 
     def _enqueue(self, job: Job, now: float) -> Enqueued:
@@ -266,7 +267,7 @@ class MemoryCoordination:
             claims = self._claim(worker, limit, now)
             if claims or now >= until:
                 return claims
-            await self._bell.wait(min(until, self._next_look(worker, now)) - now)
+            await self._bell.wait(min(until - now, self._next_look(worker, now)))
         return []
 
     def _claim(self, worker: Worker, limit: Mapping[str, int], now: float) -> list[Claim]:
@@ -310,12 +311,9 @@ class MemoryCoordination:
                         yield entry
 
     def _next_look(self, worker: Worker, now: float) -> float:
-        """When a waiting claim looks again by itself: what time alone changes, and often enough to be seen."""
-        changes = (self._era.closed_until(now), self._fleet.quarantined_until(worker.key, now))
-        look = now + self._limits.silence
-        if any(changes):
-            return min(look, max(changes))
-        return min(look, self._queue.delays.next_at())
+        """Seconds until a waiting claim looks again by itself: what time alone changes, and often enough to be seen."""
+        changes = max(self._era.closed_until(now), self._fleet.quarantined_until(worker.key, now))
+        return min(self._limits.silence, (changes or self._queue.delays.next_at()) - now)
 
     async def heartbeat(self, worker: Worker, running: Sequence[Running]) -> Sequence[Answer]:
         """Keep claims alive; told `stop` by label, whatever the worker holds.

@@ -38,7 +38,6 @@ from animastor.engine.ports import (
 from animastor.protocol import Answer, Claim, Clock, Job, JobId, Pair, Running, Worker
 
 ROOT = "{animastor}"
-TICK = 5.0  # seconds after which a waiting claim looks again though no bell rang
 PAGE = 2_000  # jobs read in one step
 
 
@@ -56,6 +55,8 @@ class RedisCoordination:
 
     Every method raises `CoordinationUnavailableError` when the server cannot be reached; repeating it is harmless.
     """
+
+    look_every = 5.0  # seconds after which a waiting claim looks again though no bell rang
 
     def __init__(
         self,
@@ -148,8 +149,10 @@ class RedisCoordination:
         """Store or re-label jobs; pins the dispatch's lease to its full length; refused without a live lease."""
         heads = codec.encode([codec.encode_head(job) for job in jobs])
         answer = await self._run("enqueue", heads, *map(codec.encode, jobs))
-        self._bell.ring()
-        return codec.letters(answer, codec.ENQUEUED)
+        answers = codec.letters(answer, codec.ENQUEUED)
+        if any(one is not Enqueued.NO_ACTIVE_DISPATCH for one in answers):
+            self._bell.ring()
+        return answers
 
     async def discard(self, of: Selection) -> int:
         """Drop queued and delayed jobs of a selection and mark running ones stop; how many were touched."""
@@ -192,7 +195,7 @@ class RedisCoordination:
                 return codec.decode_claims(rows)
             first = "0"
             if heard == self._bell.rings:
-                await self._bell.wait(min(left, max(float(look), 0.0), TICK))
+                await self._bell.wait(min(left, max(float(look), 0.0), self.look_every))
 
     async def _look(self, worker: Worker, first: str, wishes: bytes) -> bytes:
         async def give_back(answer: bytes) -> None:

@@ -35,6 +35,7 @@ local function enqueue(id, label, body)
   if label.kind ~= 'merge' then
     fleet.learn(label.media, label.profile)
   end
+  ring()
   return queue.enqueue(id, label, body)
 end
 
@@ -42,5 +43,4 @@ local answers = {}
 for at, head in ipairs(heads) do
   answers[at] = enqueue(head[1], entries.label(head), ARGV[3 + at])
 end
-ring()
 return finish(table.concat(answers))
