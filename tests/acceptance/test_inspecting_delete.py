@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from gate import Gate
@@ -92,9 +91,6 @@ def test_mistakes_are_named(made: Place) -> None:
 
 
 def test_no_at_the_terminal_deletes_nothing(made: Place) -> None:
-    master, slave = os.openpty()
     with Started(("delete", "tiny", "--home", made.home), made.folder, terminal=(100, 20)) as asked:
         assert asked.wait() in (0, 2)
-    os.close(master)
-    os.close(slave)
     assert read(made.home, "SELECT count(*) FROM book") == [(1,)]

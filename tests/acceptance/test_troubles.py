@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
 from place import Place
 from program import run, until
-from tiny_book import SHORT, artifacts_of, parts_of, stored_file, write_book
+from tiny_book import SHORT, artifacts_of, parts_of, read, stored_file, write_book
 
 from animastor.media.ffmpeg import program
 
@@ -166,11 +165,8 @@ def test_a_lost_pace_or_log_is_no_loss(made: Place) -> None:
 
 
 def _states(home: Path) -> list[tuple[int, str, int]]:
-    with sqlite3.connect(f"file:{home / 'animastor.db'}?mode=ro", uri=True) as database:
-        return database.execute("SELECT id, media, state FROM asset ORDER BY id").fetchall()
+    return read(home, "SELECT id, media, state FROM asset ORDER BY id")  # type: ignore[return-value]
 
 
 def _reasons(home: Path) -> dict[str, int]:
-    with sqlite3.connect(f"file:{home / 'animastor.db'}?mode=ro", uri=True) as database:
-        rows = database.execute("SELECT reason, count(*) FROM journal WHERE type = 'RECOVERED' GROUP BY reason")
-        return dict(rows.fetchall())
+    return dict(read(home, "SELECT reason, count(*) FROM journal WHERE type = 'RECOVERED' GROUP BY reason"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 from chaos_fleet import Fleet, Member, until
 from chaos_oracle import check_meanwhile
+from toys import plain_book
 
 STEP: Final = 25  # assets that have to become ready between two faults
+ENOUGH: Final = 300  # of which a fault finds the fleet at work, however fast the machine is
+MEDIA: Final = ("voice", "sketch", "clip")
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,16 @@ class Chaos:
     fleet: Fleet
     random: Random
     spans: Spans
+    more: list[int] = field(default_factory=list)  # requests that were made so that there is enough to do
 
     def run(self, names: Sequence[str]) -> None:
         """One after the other; before the next one, the fleet has to go on with its work, and nothing to be wrong."""
         for name in names:
             for member in self.fleet.members:  # who begins while a store is away says so and ends, as it should
                 member.until_serving()
+            if self.fleet.left() < ENOUGH:
+                book = plain_book(f"more-{len(self.more)}", scenes=ENOUGH)
+                self.more.append(self.fleet.ask(book, MEDIA)[1])
             began, before = time.time(), self.fleet.ready()
             FAULTS[name](self)
             ended, ready = time.time(), self.fleet.ready()
@@ -78,7 +85,7 @@ class Chaos:
     def empty_after_upload(self) -> None:
         """FLUSHALL between an upload and its finish."""
         self.fleet.emptying.touch()
-        until(lambda: not self.fleet.emptying.exists() or self._over(), 60, "an upload", self.fleet.state)
+        until(lambda: not self.fleet.emptying.exists() or self._over(), 300, "an upload", self.fleet.state)
         self.fleet.emptying.unlink(missing_ok=True)
 
     def valkey_away(self) -> None:

@@ -121,7 +121,7 @@ class Member:
         assert self._process is not None
         self._deeds.killed[self.pid] = time.time()
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(100)
 
     def pause(self) -> None:
         """SIGSTOP: it alone, its children go on."""
@@ -155,7 +155,7 @@ class Member:
 
     def until_serving(self) -> Member:
         """Wait until it serves, after its last start."""
-        until(lambda: self._served() >= self._starts or not self.alive, 60, f"{self.name} to serve")
+        until(lambda: self._served() >= self._starts or not self.alive, 300, f"{self.name} to serve")
         assert self.alive, self.log.read_text(errors="replace")
         return self
 
@@ -314,7 +314,7 @@ class Fleet:
         self.members.remove(member)
         ran = subprocess.run(
             [sys.executable, str(PROGRAM), *arguments, "--json", "--home", str(member.home)],
-            env=member.environment, capture_output=True, text=True, timeout=100, check=False,
+            env=member.environment, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         assert ran.returncode == 0, (arguments, ran.stdout, ran.stderr)
 
@@ -354,6 +354,10 @@ class Fleet:
         """How many assets are READY."""
         return int(self.rows("SELECT count(*) AS n FROM asset WHERE state = 4")[0]["n"])
 
+    def left(self) -> int:
+        """How many assets wait, or are at work."""
+        return int(self.rows("SELECT count(*) AS n FROM asset WHERE state IN (1, 2)")[0]["n"])
+
     def ready_of(self, book: str) -> int:
         """How many assets of a book are READY."""
         of = "SELECT count(*) AS n FROM asset a JOIN book b USING (book_key) WHERE a.state = 4 AND b.book_id = $1"
@@ -367,7 +371,7 @@ class Fleet:
         """Wait until a request has ended and every dispatch is released."""
         until(lambda: self.done(request), timeout, f"request {request} to end", self.state)
         left = "SELECT count(*) AS n FROM dispatch WHERE outcome IS NULL OR released_at IS NULL"
-        until(lambda: not self.rows(left)[0]["n"], 60, "all dispatches to be released", self.state)
+        until(lambda: not self.rows(left)[0]["n"], 300, "all dispatches to be released", self.state)
 
     def state(self) -> str:
         """Where everything stands, for a failure."""

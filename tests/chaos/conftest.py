@@ -35,7 +35,12 @@ def postgres() -> Iterator[PostgresServer]:
     try:
         binary("valkey")
         with postgres_server.serving() as server:
-            server.run(*(f"ALTER SYSTEM SET {name} = on" for name in ("synchronous_commit", "track_commit_timestamp")))
+            server.run(
+                *(
+                    f"ALTER SYSTEM SET {name} = on"
+                    for name in ("synchronous_commit", "track_commit_timestamp", "autovacuum")
+                )
+            )
             server.restart("fast")
             yield server
     except (postgres_server.NoServerError, NoServerError) as error:

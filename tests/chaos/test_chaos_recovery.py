@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
@@ -12,6 +11,8 @@ import pytest
 from chaos_fleet import FAST, Fleet, Member, until
 from chaos_runs import Run, runs
 from toys import plain_book
+
+from pace import slowness
 
 FOREVER_S = "1000"
 MakeFleet = Callable[[Mapping[str, str]], Fleet]
@@ -29,7 +30,7 @@ def _killed_at_work(fleet: Fleet, random: Random, victims: int, spread_s: float)
     for member in (*keepers, *doomed):
         member.until_serving()
     fleet.ask(plain_book("tale", scenes=victims + len(keepers), units=1), ("sketch",))
-    until(lambda: len(_held(fleet, doomed)) == victims, 90, "every worker to have a job", fleet.state)
+    until(lambda: len(_held(fleet, doomed)) == victims, 300, "every worker to have a job", fleet.state)
     fleet.member("worker", jobs=victims, CHAOS_PACE_S=FOREVER_S).start().until_serving()
     killed: dict[str, float] = {}
     for member in doomed:
@@ -37,7 +38,7 @@ def _killed_at_work(fleet: Fleet, random: Random, victims: int, spread_s: float)
         hash_ = _held(fleet, [member])[member.pid].hash
         member.kill()
         killed[hash_] = fleet.deeds.killed[member.pid]
-    until(lambda: len(_again(fleet, killed)) == victims, 120, "every job to be begun again", fleet.state)
+    until(lambda: len(_again(fleet, killed)) == victims, 300, "every job to be begun again", fleet.state)
     taken = sorted(_again(fleet, killed).values())
     print(f"\n{victims} kills: median {median(taken):.1f} s, worst {taken[-1]:.1f} s", flush=True)
     return taken
@@ -55,13 +56,14 @@ def _again(fleet: Fleet, killed: Mapping[str, float]) -> dict[str, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1500)
 def test_work_of_a_killed_worker_runs_again_within_8_s_where_a_fleet_recovers_fast(
     make_fleet: MakeFleet, seed: int
 ) -> None:
-    """A machine that has more to do than it has cores takes longer; `make chaos` allows for nothing."""
-    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    assert max(_killed_at_work(make_fleet(FAST), Random(seed), 3, 4.0)) <= 8.0 * busy
+    """A machine that is slow at the moment takes longer; `make chaos` allows for nothing."""
+    before = slowness()
+    taken = _killed_at_work(make_fleet(FAST), Random(seed), 3, 4.0)
+    assert max(taken) <= 8.0 * max(before, slowness())
 
 
 @pytest.mark.chaos

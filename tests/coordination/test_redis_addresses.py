@@ -77,7 +77,7 @@ def three_servers() -> Iterator[list[Redis]]:
         for port, bus in ports:
             settings = ("--cluster-enabled", "yes", "--bind", "127.0.0.1", "--cluster-port", str(bus))
             running.enter_context(serving("valkey", *settings, "--port", str(port)))
-        nodes = [running.enter_context(Redis(port=port)) for port, _ in ports]
+        nodes = [running.enter_context(Redis("127.0.0.1", port)) for port, _ in ports]
         for at, node in enumerate(nodes):
             node.execute_command("CLUSTER ADDSLOTSRANGE", THIRD * at, min(THIRD * (at + 1) - 1, 16383))
             node.execute_command("CLUSTER MEET", "127.0.0.1", *ports[0])
@@ -204,6 +204,8 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 async def behind_tls(path: Path, public: Path, private: Path) -> AsyncIterator[int]:
     """A port that speaks TLS and passes on to a socket: the wheel's server may be built without."""
 
+    passed: set[asyncio.Task[Any]] = set()
+
     async def copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with suppress(OSError):  # the other side went away
             while data := await source.read(65536):
@@ -212,6 +214,7 @@ async def behind_tls(path: Path, public: Path, private: Path) -> AsyncIterator[i
         target.close()
 
     async def passing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        passed.add(asyncio.current_task())  # type: ignore[arg-type]
         inner, outer = await asyncio.open_unix_connection(str(path))
         await asyncio.gather(copy(reader, outer), copy(inner, writer))
 
@@ -222,6 +225,7 @@ async def behind_tls(path: Path, public: Path, private: Path) -> AsyncIterator[i
         yield proxy.sockets[0].getsockname()[1]
     finally:
         proxy.close()
+        await asyncio.gather(*passed, return_exceptions=True)  # the clients are closed: it hears of that
 
 
 async def test_tls_with_a_certificate_that_is_trusted_opens_and_another_does_not(tmp_path: Path, servers: Any):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -34,7 +35,7 @@ def bench() -> ModuleType:
 
 def lives(home: Path) -> Counter[Life]:
     """What the journal tells of each asset, and of how many assets it tells that."""
-    with sqlite3.connect(f"file:{home / DATABASE}?mode=ro", uri=True) as database:
+    with closing(sqlite3.connect(f"file:{home / DATABASE}?mode=ro", uri=True)) as database:
         rows: dict[int, list[tuple[str, int | None, str, int]]] = {}
         for asset, *row in database.execute(
             "SELECT asset, type, state, reason, observed FROM journal WHERE asset IS NOT NULL ORDER BY id"
@@ -45,7 +46,7 @@ def lives(home: Path) -> Counter[Life]:
 
 def ended_dispatches(home: Path) -> Counter[tuple[str, bool]]:
     """The outcomes of dispatches, and whether their tickets, leases and slots were given back."""
-    with sqlite3.connect(f"file:{home / DATABASE}?mode=ro", uri=True) as database:
+    with closing(sqlite3.connect(f"file:{home / DATABASE}?mode=ro", uri=True)) as database:
         return Counter(database.execute("SELECT outcome, fence FROM dispatch"))
 
 
@@ -88,7 +89,7 @@ async def test_the_floor_writes_the_rows_that_a_life_leaves(bench: ModuleType, t
 
 def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Every row of the tables that lives are written to; of the journal those that belong to assets."""
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         tables = ("asset", "part", "dispatch", "tally", "asset_facts", "artifact")
         found = {table: sorted(database.execute(f"SELECT * FROM {table}"), key=repr) for table in tables}
         journal = database.execute("SELECT asset, type, state, reason, dispatch_id, details FROM journal")

@@ -96,7 +96,8 @@ class Fleet:
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The lines of that log of one kind: `start` or `end`."""
-        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        whole = self.log.read_text().rpartition("\n")[0] if self.log.exists() else ""  # the last may be being written
+        lines = whole.splitlines()
         return [line for line in map(json.loads, lines) if line["event"] == event]
 
     def asks(self, *more: str, texts: Sequence[Sequence[Sequence[str]]] = SHORT) -> Started:
@@ -120,7 +121,7 @@ class Fleet:
         """What `/readyz` of a process answers."""
         (told,) = [json.loads(line) for line in serving.out.splitlines() if '"event":"serving"' in line]
         try:
-            with urllib.request.urlopen(f"http://{told['listen']}/readyz", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://{told['listen']}/readyz", timeout=100) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:

@@ -22,6 +22,8 @@ from postgres_server import PostgresServer
 ASSETS: Final = 1_000_000
 BOOKS: Final = 1_000
 BUFFERS: Final = 10  # for each returned row
+GOAL_MS: Final = 2.0  # of a tick with nothing to do (docs/performance.md)
+FLOOR_MS: Final = 0.71  # of what it sends without anything in it, where that was measured
 PAIR: Final = {"media": "sound", "lane": "system"}
 DUE_200: Final = "UPDATE asset SET state = 1 WHERE id IN (SELECT 6 * i FROM generate_series(0, 199) AS g (i))"
 
@@ -79,7 +81,7 @@ async def _walk_is_cheap(database: PostgresDatabase) -> None:
 
 @pytest.mark.slow
 async def test_a_tick_with_nothing_to_do_then_a_walk_through_200_due(bench: ModuleType, url: str, valkey: Path) -> None:
-    """The best of many ticks is compared: other processes of the machine make some of them slow."""
+    """The best of many ticks is compared, and with a floor: other processes of the machine make them slow."""
     database = PostgresDatabase(url)
     await database.write(versions.migrate)
     await database.write(bench.fill, ASSETS, BOOKS)
@@ -88,7 +90,9 @@ async def test_a_tick_with_nothing_to_do_then_a_walk_through_200_due(bench: Modu
     store = RedisCoordination(link, SystemClock(), Limits.of(bench.REGISTRY), window=False)
     async with bench.idle(database, store) as engine:
         taken, _ = await bench.timed(engine.scheduler.tick, 300)
-    assert taken[0] <= 2.0
+        floor, _ = await bench.timed(lambda: bench._floor(database, link, bench.EMPTY), 300)
+    print(f"a tick takes {taken[0]:.2f} ms, its floor {floor[0]:.2f} ms")
+    assert taken[0] <= GOAL_MS * max(1.0, floor[0] / FLOOR_MS)
     await link.close()
     await database.write(lambda held: held.execute(text(DUE_200)) and None)
     await _vacuum(database)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-import pytest
 from program import run
 from tiny_book import SHORT, write_book
 
 from fleet import Fleet
 from s3_server import serving
-
-pytestmark = pytest.mark.timeout(300)
 
 READY = "SELECT artifact FROM asset WHERE state = 4 AND artifact <> '' ORDER BY id"
 

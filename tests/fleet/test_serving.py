@@ -86,8 +86,8 @@ def test_a_server_is_ready_while_it_reaches_its_stores_and_goes_on_when_they_are
     until(lambda: '"reason":"coordination_unavailable"' in server.out, "the alarm")
     status, told = fleet.ready(server)
     assert (status, told["database"]) == (503, "ok")
-    making = fleet.asks("--media", "audio")
     fleet.valkey.start()
+    making = fleet.asks("--media", "audio")  # who begins while a store is away says so and ends
     until(lambda: "answers again" in server.out, "the other alarm")
     until(lambda: fleet.ready(server)[0] == 200, "being ready")
     assert making.wait() == 0, making.err
@@ -135,7 +135,7 @@ def test_a_machine_that_sees_another_folder_is_told_and_takes_no_work_from_the_o
     astray = fleet.serve("--jobs", "4", "--listen", "127.0.0.1:0", ANIMASTOR_ARTIFACTS=str(other))
     making = fleet.asks("--media", "audio")
     assert making.wait() == 0, making.err
-    assert "is not the one that this database knows" in astray.out
+    astray.until_said("is not the one that this database knows")
     status, told = fleet.ready(astray)
     assert status == 503
     assert "is not the one that this database knows" in told["artifacts"]

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from time import time
 
@@ -32,7 +33,7 @@ def note(held: Connection, number: int) -> int:
 
 def numbers(path: Path) -> list[int]:
     """What another process would read."""
-    with sqlite3.connect(path) as other:
+    with closing(sqlite3.connect(path)) as other:
         return [row[0] for row in other.execute("SELECT n FROM note ORDER BY n")]
 
 

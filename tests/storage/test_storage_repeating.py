@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -136,7 +137,7 @@ async def test_rows_that_a_stopped_process_holds_are_free_again(
     database: Database, driver: Driver, postgres_url: str
 ) -> None:
     await driver.save(book())
-    stopped = PostgresDatabase(postgres_url, idle_s=0.2)
+    stopped = PostgresDatabase(postgres_url, idle_s=2.0)  # the lock is asked for within that, also on a busy machine
     lock = text("SELECT scene_key FROM scene ORDER BY scene_key FOR UPDATE")
     async with in_transaction(stopped) as (connection, _):
         await connection.execute(lock)
@@ -150,13 +151,14 @@ async def test_rows_that_a_stopped_process_holds_are_free_again(
 async def test_more_calls_than_connections_wait_for_one_and_too_long_a_wait_is_said(
     database: Database, postgres_url: str
 ) -> None:
-    small = PostgresDatabase(postgres_url, connections=2, pool_s=1.0)
-    waited = await asyncio.gather(*(small.read(lambda held: held.execute(text("SELECT 1")).all()) for _ in range(20)))
+    patient, hasty = (PostgresDatabase(postgres_url, connections=2, pool_s=seconds) for seconds in (100.0, 0.5))
+    waited = await asyncio.gather(*(patient.read(lambda held: held.execute(text("SELECT 1")).all()) for _ in range(20)))
     assert len(waited) == 20
-    async with small._engine.connect(), small._engine.connect():
+    async with hasty._engine.connect(), hasty._engine.connect():
         with pytest.raises(StorageUnavailableError, match="QueuePool"):
-            await small.read(lambda held: held.execute(text("SELECT 1")).all())
-    await small.close()
+            await hasty.read(lambda held: held.execute(text("SELECT 1")).all())
+    await patient.close()
+    await hasty.close()
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
@@ -170,18 +172,17 @@ async def test_connections_that_ended_while_nobody_used_them_cost_no_attempt(
         waits.append(seconds)
 
     pooled = PostgresDatabase(postgres_url, connections=8, sleep=sleep)
-    backend = text("SELECT pg_backend_pid()")
-
-    def busy(held: Connection) -> int:
-        held.execute(text("SELECT pg_sleep(0.1)"))
-        return int(held.execute(backend).scalar_one())
-
-    pids = set(await asyncio.gather(*(pooled.read(busy) for _ in range(8))))
+    async with AsyncExitStack() as stack:  # all at once, so that each has one of its own
+        held = [await stack.enter_async_context(pooled._engine.connect()) for _ in range(8)]
+        pids = {(await each.execute(text("SELECT pg_backend_pid()"))).scalar_one() for each in held}
+        drivers = [(await each.get_raw_connection()).driver_connection for each in held]
     assert len(pids) == 8
     ended = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY(:pids)")
     await database.write(lambda held: held.execute(ended, {"pids": list(pids)}).all())
-    await asyncio.sleep(0.1)
-    assert await pooled.read(busy) not in pids
+    async with asyncio.timeout(100):
+        while not all(driver is not None and driver.is_closed() for driver in drivers):  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.005)
+    assert await pooled.read(lambda held: held.execute(text("SELECT pg_backend_pid()")).scalar_one()) not in pids
     assert await pooled.glance(lambda held: held.execute(text("SELECT 1")).scalar_one()) == 1
     assert waits == []
     await pooled.close()

@@ -96,7 +96,7 @@ def run_away(order: Order, workdir: Path, progress: Progress) -> Produced:
         while True:
             file.write(bytes(1 << 16))
             file.flush()
-            time.sleep(0.001)
+            time.sleep(0.01)
 
 
 def encode(order: Order, workdir: Path, progress: Progress) -> Produced:

@@ -13,6 +13,9 @@ HERE = Path(__file__).parent  # where children find `child_backends`
 PATIENT_S = 100.0  # a machine that does much else needs its time to start a process
 
 
+ENCODED_S = 0.01  # more than files that grow add to the progress: ffmpeg itself has said how far it is
+
+
 def ignore(_: float) -> None:
     """Nobody looks at the progress."""
 

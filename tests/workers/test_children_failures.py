@@ -6,13 +6,13 @@ import asyncio
 import os
 import resource
 import signal
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
-from children_kit import HERE, ignore, is_gone, until
+from children_kit import ENCODED_S, HERE, ignore, is_gone, until
 
 from animastor.protocol import FailureType
 from animastor.workers.backend import BackendError
@@ -99,23 +99,22 @@ async def test_child_killed_from_outside_in_the_middle_of_its_work(
 
 async def test_child_without_progress_is_ended(children: Children, ordered: Callable[..., Work]) -> None:
     await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
+    (pid,) = children.pids
     work = ordered("hang", limits=Limits(idle_s=1.2, hard_s=60.0))
     assert await failure(children, work) == (
         FailureType.TRANSIENT,
         "job_timeout",
         "there was no progress for 1.2 s",
     )
-    assert is_gone(int((work.folder / "pid").read_text()))
+    assert is_gone(pid)
 
 
 async def test_stopped_child_is_ended_as_one_without_progress(children: Children, ordered: Callable[..., Work]) -> None:
     await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
+    (pid,) = children.pids
     work = ordered("work_slowly", seconds=60.0, sign="progress", limits=Limits(idle_s=1.2, hard_s=60.0))
-    task = asyncio.create_task(children.run(work, ignore))
-    pid = await pid_of(work)
-    os.kill(pid, signal.SIGSTOP)
     with pytest.raises(BackendError, match="no progress"):
-        await task
+        await children.run(work, lambda _: os.kill(pid, signal.SIGSTOP))  # at its first progress
     assert is_gone(pid)
 
 
@@ -123,25 +122,29 @@ async def test_stopped_child_is_ended_as_one_without_progress(children: Children
 async def test_progress_in_value_or_output_keeps_it_alive_and_is_told(
     children: Children, ordered: Callable[..., Work], sign: str
 ) -> None:
-    told: list[float] = []
-    await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
-    work = ordered("work_slowly", seconds=2.0, sign=sign, text="done", limits=Limits(idle_s=1.2, hard_s=60.0))
-    assert (await children.run(work, told.append)).path.read_text() == "done"
-    assert len(set(told)) >= 2, "the hub ends what it hears no progress of"
-    assert told == sorted(told)
+    for idle_s in (1.2, 6.0, 30.0):  # a busy machine may leave a child alone for longer than the first of them
+        told: list[float] = []
+        await children.run(ordered("write"), ignore)  # starting one takes longer than the limit on a busy machine
+        limits = Limits(idle_s=idle_s, hard_s=200.0)
+        work = ordered("work_slowly", seconds=idle_s + 0.8, sign=sign, text="done", limits=limits)
+        with suppress(BackendError):
+            assert (await children.run(work, told.append)).path.read_text() == "done"
+            assert len(set(told)) >= 2, "the hub ends what it hears no progress of"
+            assert told == sorted(told)
+            return
+    raise AssertionError("work that makes progress was ended")
 
 
 async def test_child_past_the_hard_limit_is_ended_although_it_makes_progress(
     children: Children, ordered: Callable[..., Work]
 ) -> None:
     await children.run(ordered("write"), ignore)  # starting a child takes longer than the limit on a busy machine
-    work = ordered("work_slowly", seconds=60.0, sign="progress", limits=Limits(idle_s=1.2, hard_s=0.8))
+    work = ordered("work_slowly", seconds=60.0, sign="progress", limits=Limits(idle_s=60.0, hard_s=0.8))
     assert await failure(children, work) == (FailureType.TRANSIENT, "job_timeout", "it was not done after 0.8 s")
 
 
 async def test_runaway_output_is_ended(children: Children, ordered: Callable[..., Work]) -> None:
-    await children.run(ordered("write"), ignore)
-    work = ordered("run_away", limits=Limits(idle_s=1.2, hard_s=60.0, output_bytes=500_000))
+    work = ordered("run_away", limits=Limits(idle_s=60.0, hard_s=60.0, output_bytes=500_000))
     type_, code, _ = await failure(children, work)
     assert (type_, code) == (FailureType.TRANSIENT, "output_too_large")
     assert (work.folder / "much").stat().st_size < 200_000_000
@@ -162,20 +165,19 @@ async def test_full_disk_is_recognised_by_a_real_limit(tmp_path: Path, ordered: 
 async def test_cancelling_ends_the_work_and_its_ffmpeg_at_once(
     children: Children, ordered: Callable[..., Work]
 ) -> None:
-    work, other = ordered("encode"), ordered("work_slowly", seconds=0.5, sign="progress", text="other")
+    work = ordered("encode", limits=Limits(idle_s=1e4, hard_s=1e4))  # no limit of the work would end it
+    other = ordered("work_slowly", seconds=0.5, sign="progress", text="other")
     told: list[float] = []
     running = asyncio.create_task(children.run(work, told.append))
     beside = asyncio.create_task(children.run(other, ignore))
-    await until(lambda: bool(told))
+    await until(lambda: max(told, default=0.0) > ENCODED_S)
     pid = int((work.folder / "pid").read_text())
     pids = [pid, *(child.pid for child in psutil.Process(pid).children())]
     assert len(pids) == 2
-    began = time.monotonic()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
     await until(lambda: all(map(is_gone, pids)))
-    assert time.monotonic() - began < 15.0  # before any limit of the work would end it
     assert (await beside).path.read_text() == "other"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from children_kit import HERE, PATIENT_S, is_gone, watch_until
+from children_kit import ENCODED_S, HERE, PATIENT_S, is_gone, watch_until
 
 from animastor.workers.frames import pack
 
@@ -28,7 +28,7 @@ async def main(root):
     def work(function):
         return Work(f"child_backends:{function}", Order("audio", "x", {}), root / function)
     told = asyncio.Event()
-    encoding = asyncio.create_task(pool.run(work("encode"), lambda _: told.set()))
+    encoding = asyncio.create_task(pool.run(work("encode"), lambda made: made > float(sys.argv[3]) and told.set()))
     hanging = asyncio.create_task(pool.run(work("hang"), lambda _: None))
     await told.wait()
     while not (root / "hang" / "pid").exists():
@@ -43,7 +43,7 @@ asyncio.run(main(Path(sys.argv[1])))
 @pytest.fixture
 def parent(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process with two busy children, one of which runs ffmpeg."""
-    command = [sys.executable, "-c", PARENT, str(tmp_path), str(HERE)]
+    command = [sys.executable, "-c", PARENT, str(tmp_path), str(HERE), str(ENCODED_S)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         yield process
         process.kill()

@@ -61,7 +61,7 @@ async def test_what_libraries_print_reaches_nobody(children: Children, ordered: 
 async def test_progress_is_told_as_it_grows(children: Children, ordered: Callable[..., Work]) -> None:
     told: list[float] = []
     await children.run(ordered("work_slowly", seconds=0.7, sign="progress"), told.append)
-    assert 2 <= len(told) <= 5
+    assert 2 <= len(told) <= 7  # of 35: one in 0.2 s, the last one, and two files that grew
     assert told == sorted(set(told))
 
 
