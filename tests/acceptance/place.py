@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from program import Ran, Started, run
-from tiny_book import SIZE
+from program import Ran, Started, run, until
+from tiny_book import SIZE, read
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,12 @@ class Place:
     def start(self, *more: str, env: dict[str, str] | None = None, terminal: tuple[int, int] | None = None) -> Started:
         """Begin to make the book."""
         return Started((*self.making, *more), self.folder, env, terminal=terminal)
+
+    def until_at_work(self, making: Started) -> None:
+        """Wait until something is being made: the first progress is told before anything has begun."""
+        making.until_said("%")
+        begun = "SELECT id FROM asset WHERE state = 2"
+        until(lambda: bool(read(self.home, begun)) or making.ended(), f"work, after {making.out!r} {making.err!r}")
 
     def steer(self, command: str, *more: str | Path) -> Started:
         """Begin another command on the same home."""

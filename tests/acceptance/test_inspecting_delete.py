@@ -67,7 +67,7 @@ def test_a_scene_and_a_unit_are_deleted_alone_and_the_rest_is_not_made_again(mad
 def test_what_is_being_made_is_stopped_and_deleted(place: Place) -> None:
     gate = Gate(place)
     with place.start(env=gate.environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         told = _delete(place, "--yes")
         gate.open()
         assert making.wait() != 0

@@ -34,9 +34,7 @@ def test_a_sound_home_is_told_line_by_line_and_nothing_is_changed(made: Place) -
 
 def test_what_was_interrupted_is_found_and_repaired(place: Place) -> None:
     with place.start(env=Gate(place).environment) as making:
-        making.until_said("%")
-        while not read(place.home, "SELECT id FROM asset WHERE state = 2"):
-            pass
+        place.until_at_work(making)
         making.send(signal.SIGKILL)
         making.wait()
     events = _events(_run(place, "doctor", "--json"))

@@ -19,7 +19,7 @@ def _cancel(place: Place, *more: str) -> Ran:
 def test_a_cancelled_make_ends_and_the_same_command_makes_the_rest(place: Place) -> None:
     gate = Gate(place)
     with place.start(env=gate.environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         cancelled = _cancel(place)
         assert making.wait() == 1
     assert (cancelled.code, cancelled.err) == (0, "")
@@ -39,7 +39,7 @@ def test_a_cancelled_make_ends_and_the_same_command_makes_the_rest(place: Place)
 def test_a_cancelled_media_type_is_left_out_and_the_make_goes_on_with_the_rest(place: Place) -> None:
     gate = Gate(place)
     with place.start(env=gate.environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         assert _cancel(place, "--media", "video").code == 0
         gate.open()
         code = making.wait()
@@ -57,7 +57,7 @@ def test_a_cancelled_media_type_is_left_out_and_the_make_goes_on_with_the_rest(p
 
 def test_what_was_interrupted_is_cancelled_without_anybody_at_work(place: Place) -> None:
     with place.start(env=Gate(place).environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         making.send(signal.SIGKILL)
         making.wait()
     told = _cancel(place, "--scope", "chapter:1", "--json")

@@ -22,7 +22,7 @@ def _last(told: Ran) -> str:
 def test_a_running_make_pauses_and_goes_on(place: Place) -> None:
     gate = Gate(place)
     with place.start(env=gate.environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         paused = "Paused: Tiny (tiny). What is being made at this moment is finished; `animastor resume tiny` goes on."
         assert _last(_do(place, "pause")) == paused
         making.until_said("Paused: `animastor resume` goes on.")
@@ -37,7 +37,7 @@ def test_a_running_make_pauses_and_goes_on(place: Place) -> None:
 
 def test_what_is_paused_without_anybody_at_work_stays_so_and_make_goes_on(place: Place) -> None:
     with place.start(env=Gate(place).environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         making.send(signal.SIGINT)
         making.wait()
     assert _last(_do(place, "pause")).startswith("Paused: Tiny (tiny).")
@@ -53,7 +53,7 @@ def test_what_is_paused_without_anybody_at_work_stays_so_and_make_goes_on(place:
 
 def test_the_reader_and_the_priority_are_told(place: Place) -> None:
     with place.start(env=Gate(place).environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         at = "The reader of Tiny (tiny) is at scene 2/1"
         assert _last(_do(place, "position", "tiny", "2/1")) == f"{at} now: what lies ahead is made first."
         assert _last(_do(place, "position", "tiny", "c2/c2-s1")) == f"{at} already: what lies ahead is made first."

@@ -15,7 +15,7 @@ def _layers(place: Place, *more: str) -> Ran:
 def test_a_layer_is_switched_off_while_a_make_works_on_it(place: Place) -> None:
     gate = Gate(place)
     with place.start("--allow-missing", env=gate.environment) as making:
-        making.until_said("%")
+        place.until_at_work(making)
         said = _layers(place, "--set", "video_enabled=off", "--set", "window=3").out.splitlines()[-1]
         assert said.startswith("Set for Tiny (tiny): video_enabled = false, window = 3.")
         gate.open()

@@ -21,7 +21,7 @@ def _held(place: Place) -> str:
 def test_while_a_home_is_held_every_command_is_served_by_its_holder(place: Place) -> None:
     other, gate = _other_book(place), Gate(place)
     with place.start(env=gate.environment) as holder:
-        holder.until_said("%")
+        place.until_at_work(holder)
         with place.start("--out", str(place.folder / "second")) as second:
             second.until_said(_held(place))
             told = run("status", "--home", place.home, cwd=place.folder)
@@ -42,7 +42,7 @@ def test_while_a_home_is_held_every_command_is_served_by_its_holder(place: Place
 
 def test_a_waiter_takes_over_from_a_holder_that_was_killed(place: Place) -> None:
     with place.start(env=Gate(place).environment) as holder:
-        holder.until_said("%")
+        place.until_at_work(holder)
         with place.start() as waiter:
             waiter.until_said(_held(place))
             waiter.until_said("%")
