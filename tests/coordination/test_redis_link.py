@@ -229,7 +229,7 @@ async def test_a_claim_that_is_given_up_while_its_answer_is_on_the_way_gives_the
 async def test_a_job_that_one_process_enters_is_claimed_by_one_that_waits_in_another(
     socket: Path, client: Redis, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("animastor.coordination.redis.coordination.TICK", 1000.0)  # it does not look by itself
+    monkeypatch.setattr(RedisCoordination, "look_every", 1000.0)  # it does not look by itself
     url = f"unix://{socket}"
     here, there = (RedisCoordination.connect(url, SystemClock(), LIMITS) for _ in range(2))
     here._window = 0.0
