@@ -167,7 +167,8 @@ def _bare(text: str) -> str:
     return re.sub(r"(?m)^\w+ +[━╸╺].*\n", "", bare)
 
 
-def _told(line: str, said: Ran, columns: int) -> str:
+def told_of(line: str, said: Ran, columns: int) -> str:
+    """A command and what it said, as it is kept."""
     for shown in _bare(said.out).splitlines():
         assert len(shown) <= columns or len(shown.split()) == 1, f"{line}: {shown!r} does not fit"
     return f"$ animastor {line}\n{_plain(said.out)}{_plain(said.err)}[{said.code}]\n"
@@ -180,17 +181,17 @@ PARTS = {"mistakes": MISTAKES, "looking": LOOKING, "changing": CHANGING}
 @pytest.mark.parametrize("columns", [60, 140])
 def test_what_is_said_is_told_word_for_word(made: Place, columns: int, part: str) -> None:
     told = "".join(
-        _told(line, run(*shlex.split(line), cwd=made.folder, env=HOME, terminal=(columns, LINES)), columns)
+        told_of(line, run(*shlex.split(line), cwd=made.folder, env=HOME, terminal=(columns, LINES)), columns)
         for line in PARTS[part].strip().splitlines()
     )
-    _compare(told, TRANSCRIPTS / f"{part}-{columns}.txt")
+    compared(told, TRANSCRIPTS / f"{part}-{columns}.txt")
     assert "Traceback" not in told
 
 
 @pytest.mark.parametrize("columns", [60, 140])
 def test_the_help_of_each_command_is_told_word_for_word(tmp_path: Path, columns: int) -> None:
     helps = (run(one, "-h", cwd=tmp_path, terminal=(columns, LINES)).out for one in COMMANDS)
-    _compare("".join(map(_bare, helps)), TRANSCRIPTS / f"help-{columns}.txt")
+    compared("".join(map(_bare, helps)), TRANSCRIPTS / f"help-{columns}.txt")
 
 
 def test_colours_change_no_word_and_can_be_switched_off(made: Place) -> None:
@@ -203,7 +204,8 @@ def test_colours_change_no_word_and_can_be_switched_off(made: Place) -> None:
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
 
 
-def _compare(told: str, kept: Path) -> None:
+def compared(told: str, kept: Path) -> None:
+    """Compare with what is kept, or keep it."""
     if os.environ.get("WRITE_TRANSCRIPTS"):
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(told, encoding="utf-8")

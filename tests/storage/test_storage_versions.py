@@ -116,7 +116,7 @@ async def test_plans_of_an_older_planner_are_made_again_once_and_those_of_a_newe
 async def test_what_is_no_database_is_said_in_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "animastor.db"
     path.write_bytes(b"this is no database at all " * 100)
-    with pytest.raises(StorageUnavailableError, match="cannot be used: file is not a database"):
+    with pytest.raises(StorageUnavailableError, match=r"is damaged \(file is not a database\): restore a backup"):
         await open_home(path, REGISTRY, Clock(), writable=True)
 
 

@@ -28,6 +28,7 @@ from animastor.storage.backups.places import BackupTarget
 from animastor.stores import artifact_store
 
 HOLD_S = 6 * 3600.0  # nothing is collected for so long after a backup was last seen at work
+_PACKED = (".zip", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar")  # files, to whoever names one so
 RENEW_S = 3600.0
 
 
@@ -50,7 +51,11 @@ async def back_up(settings: Settings, target: Path, display: Display) -> int:
     display.note(
         f"{target} holds the database ({rows} rows) and {manifest.artifacts} finished parts "
         f"({size_text(manifest.size)}), taken in {took(time.monotonic() - began)}."
-        + (f" {lost} more were not there or damaged: `animastor doctor` finds them." if lost else ""),
+        + (
+            f" {lost} more {'was' if lost == 1 else 'were'} not there or damaged: `animastor doctor` tells."
+            if lost
+            else ""
+        ),
         event="failures" if lost else "done",
         artifacts=manifest.artifacts,
         bytes=manifest.size,
@@ -62,6 +67,10 @@ async def back_up(settings: Settings, target: Path, display: Display) -> int:
 
 
 def _target(path: Path) -> BackupTarget:
+    if path.suffix in _PACKED and not path.is_dir():
+        raise BackupError(
+            f"the backup {path} cannot be made: it is a folder, or one file whose name ends with {ENDING}"
+        )
     return ArchiveTarget(path) if path.suffix == ENDING else FolderTarget(path)
 
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from animastor.books.model import BookHead
 from animastor.commands.errors import Exit
 from animastor.commands.forecast import Forecast, count, forecast
-from animastor.commands.homes import looking
+from animastor.commands.homes import has_database, looking
 from animastor.commands.importing import Prepared, Wishes, kept_text, prepare, settings_text, wishes_of
 from animastor.commands.making import Making
 from animastor.commands.selection import parse_media, parse_scope, parse_voice
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.media.registry import installed
-from animastor.stores import DATABASE
 
 if TYPE_CHECKING:
     from animastor.app import Reading
@@ -30,7 +29,7 @@ async def rehearse(settings: Settings, asked: Making, display: Display) -> int:
     wishes = wishes_of(asked.voice, asked.size, keep=asked.keep)
     async with AsyncExitStack() as stack:
         opened = None
-        if settings.distributed or (settings.home / DATABASE).exists():
+        if settings.distributed or has_database(settings):
             opened = await stack.enter_async_context(looking(settings))
         prepared = await prepare(opened.storage if opened is not None else None, Path(asked.source))
         found, title = await _found(opened, prepared, asked, media, wishes, display)

@@ -218,7 +218,7 @@ def _pieces(
         if main is not None and main.current and main.artifact is None:
             continue  # empty: nothing is to be made of it
         if main is None or not main.current:
-            stale = " (stale)" if main is not None and main.artifact is not None else ""
+            stale = " (stale)" if main is not None and main.made else ""
             missing.append(f"{numbers.scene(row.chapter_id, row.scene_id)}{stale}")
             continue
         if kind == FILM and not silent and _lacks_sound(row.media.get(_SOUND)):
@@ -265,8 +265,8 @@ async def _file(opened: Reading, asset: AssetExport | None) -> Path | None:
         raise CommandError(
             Exit.INCOMPLETE,
             "artifact_missing",
-            "Finished parts are not in the artifact store any more: `animastor doctor` says how many, and with "
-            "--repair lets them be made again.",
+            "Finished parts are not in the artifact store any more: `animastor make` makes them again, and "
+            "`animastor doctor` says how many there are.",
         )
     return path.absolute()
 

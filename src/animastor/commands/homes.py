@@ -16,10 +16,12 @@ from animastor.config import Settings
 from animastor.engine.home import HomeLock
 from animastor.engine.ports import StorageFullError, StorageUnavailableError
 from animastor.storage.versions import VersionError
-from animastor.stores import DATABASE, PackageMissingError, restore_interrupted
+from animastor.stores import ARTIFACTS, DATABASE, PackageMissingError, restore_interrupted
 
 PROBE = 64 * 1024  # bytes that there is room for on a disk that is not full
+EMPTY = 4096  # bytes of a database without any table
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @contextmanager
@@ -39,6 +41,8 @@ def disk_error(place: Path | str, error: OSError) -> CommandError:
             Exit.DISK_FULL, "disk_full", f"The disk of {place} is full: free some space and run the same command again."
         )
     why = "it is no folder" if error.errno in (errno.EEXIST, errno.ENOTDIR) else error.strerror or error
+    if error.errno in _DENIED:
+        why = f"{why} (whoever runs Animastor has to be able to read and write there)"
     return CommandError(Exit.HOME, "home_unusable", f"{where} cannot be used: {why}.")
 
 
@@ -74,18 +78,42 @@ def database_error(settings: Settings, error: Exception) -> CommandError:
             with TemporaryFile(dir=settings.home) as probe:
                 probe.write(bytes(PROBE))
         except OSError as refused:
+            refused.filename = None  # the probe has a name that nobody knows
             return disk_error(settings.home, refused)
     return CommandError(Exit.HOME, "database_unavailable", sentence(error))
 
 
 def require_home(settings: Settings) -> None:
     """Raises `CommandError` when there is no home, for commands that make none."""
-    if settings.distributed or (settings.home / DATABASE).exists() or restore_interrupted(settings):
+    if settings.distributed or has_database(settings):
         return
-    raise _nothing_there(settings)
+    with home_errors(settings.home):
+        interrupted = restore_interrupted(settings)
+    if not interrupted:
+        raise _nothing_there(settings)
+
+
+def has_database(settings: Settings) -> bool:
+    """Whether a home is there. Raises `CommandError` where that cannot be seen."""
+    with home_errors(settings.home):
+        return (settings.home / DATABASE).exists()
+
+
+def lost_database(settings: Settings) -> bool:
+    """Whether a home holds finished parts, and nothing that knows of them any more."""
+    database = settings.home / DATABASE
+    if settings.distributed or (database.exists() and database.stat().st_size > EMPTY):
+        return False
+    return not restore_interrupted(settings) and any((settings.home / ARTIFACTS).glob("??/*"))
 
 
 def _nothing_there(settings: Settings) -> CommandError:
+    if lost_database(settings):
+        message = (
+            f"{settings.home} holds finished parts, but no database ({DATABASE}): bring it back with "
+            "`animastor restore`, or `animastor make SOURCE` makes everything anew."
+        )
+        return CommandError(Exit.HOME, "database_missing", message)
     what = "nothing in the database" if settings.distributed else "no home in"
     makes = "makes one" if not settings.distributed else "begins"
     return CommandError(

@@ -43,7 +43,7 @@ def outline(
 
         return await show_outline(settings, book, scene, display)
 
-    run(main, Options(home=home, json=json))
+    run(main, Options(home=home, json=json, looks=True))
 
 
 def explain(
@@ -75,7 +75,7 @@ def explain(
         result = await ask_holder(settings, asked, display)
         return say_explained(result if result is not None else await explain_unheld(settings, asked), display)
 
-    run(main, Options(home=home, json=json))
+    run(main, Options(home=home, json=json, looks=True))
 
 
 def journal(
@@ -118,7 +118,7 @@ def journal(
 
     if after is not None and before is not None:
         raise typer.BadParameter("--after and --before exclude each other")
-    run(main, Options(home=home, json=json))
+    run(main, Options(home=home, json=json, looks=True))
 
 
 def delete(
@@ -234,7 +234,7 @@ def doctor(
         result = await ask_holder(settings, asked, display)
         return say_examined(result if result is not None else await examine_unheld(settings, display), display)
 
-    run(main, Options(home=home, json=json))
+    run(main, Options(home=home, json=json, looks=not repair))
 
 
 def du(home: Home = None, json: Json = False) -> None:
@@ -245,7 +245,7 @@ def du(home: Home = None, json: Json = False) -> None:
 
         return await show_usage(settings, display)
 
-    run(main, Options(home=home, json=json))
+    run(main, Options(home=home, json=json, looks=True))
 
 
 def gc(

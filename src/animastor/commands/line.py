@@ -150,7 +150,7 @@ def status(
 
         return await show_status(settings, book, display)
 
-    run(main, Options(home=home, json=json))
+    run(main, Options(home=home, json=json, looks=True))
 
 
 @app.command(short_help="Write finished files again; generate nothing.")

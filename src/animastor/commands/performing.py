@@ -17,7 +17,7 @@ from animastor import logs, signals
 from animastor.app import Driving, Role, driving, reading
 from animastor.commands.errands import BRIEF, Asked, errand_message, errands
 from animastor.commands.errors import CommandError, Exit
-from animastor.commands.homes import NewHome, database_error, disk_error, home_errors, locked, opening
+from animastor.commands.homes import NewHome, database_error, disk_error, home_errors, locked, lost_database, opening
 from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.alarms import Alarm
@@ -71,6 +71,9 @@ async def ask_holder(settings: Settings, asked: Asked, display: Display) -> Mess
 async def _drive(settings: Settings, message: Message, display: Display, new: NewHome, *, brief: bool) -> Message:
     """Do it here. What is brief is done without a worker, and others wait until the home is free again."""
     logs.to_home(settings.home)
+    if lost_database(settings):
+        told = f"{settings.home} holds finished parts, but no database that knows them: everything is made anew."
+        display.note(told, event="alarm", reason="database_missing")
     try:
         async with (
             reading(settings, writable=True) as opened,

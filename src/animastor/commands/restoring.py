@@ -14,7 +14,7 @@ from pathlib import Path
 
 from animastor.clock import SystemClock
 from animastor.commands.errors import CommandError, Exit
-from animastor.commands.homes import database_error, home_errors, locked, opening, sentence
+from animastor.commands.homes import database_error, has_database, home_errors, locked, opening, sentence
 from animastor.commands.results import took
 from animastor.config import Settings
 from animastor.display import Display, size_text
@@ -27,7 +27,6 @@ from animastor.storage.backups.folder import FolderSource
 from animastor.storage.backups.manifest import BackupError, Manifest
 from animastor.storage.backups.places import BackupSource
 from animastor.stores import (
-    DATABASE,
     PackageMissingError,
     artifact_store,
     coordination_of,
@@ -60,7 +59,7 @@ async def restore(settings: Settings, source: Path, display: Display, *, replace
     display.note(
         f"{settings.place} is as it was on {_day(backup.manifest)}: {carried.artifacts} finished parts "
         f"({size_text(carried.size)}), in {took(time.monotonic() - began)}."
-        + (f" {lost} more are not in the backup: `animastor make` makes them again." if lost else ""),
+        + (f" Not in the backup: {lost} more; `animastor make` makes again what is needed." if lost else ""),
         event="done",
         artifacts=carried.artifacts,
         bytes=carried.size,
@@ -104,7 +103,7 @@ async def _restored(
 
 def _require_free(settings: Settings, *, replace: bool) -> None:
     """Of a home; whether a shared database is free, is looked at in the transaction that loads it."""
-    if not settings.distributed and (settings.home / DATABASE).exists() and not replace:
+    if not settings.distributed and has_database(settings) and not replace:
         message = f"{settings.home} is a home already: name another with --home, or add --replace to replace it."
         raise CommandError(Exit.HOME, "home_has_data", message)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from animastor.display import Display
 
 GO_ON = "Finished parts are kept; run the same command again to go on."
+LOOKED = "Nothing was changed."
 _NOBODY = (errno.EPIPE, errno.EIO, errno.EBADF)  # a closed pipe, a closed terminal, output closed with `>&-`
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -42,6 +43,12 @@ class Options:
     jobs: int | None = None
     json: bool = False
     wish: signals.Wish | None = None  # of a command that ends by itself when it is told to
+    looks: bool = False  # it changes nothing, and so there is nothing to go on with
+
+    @property
+    def how_to_go_on(self) -> str:
+        """What is said when it is stopped."""
+        return LOOKED if self.looks else GO_ON
 
 
 def run(command: Command, options: Options) -> NoReturn:
@@ -52,18 +59,20 @@ def run(command: Command, options: Options) -> NoReturn:
     try:
         code = _run(command, options, display)
     except OutputGoneError as error:
-        code = _output_gone(error)
+        code = _output_gone(error, options)
     leave(code)
 
 
 def _run(command: Command, options: Options, display: Display) -> int:
     try:
-        code = signals.run(_main(command, options, display), display, how_to_go_on=GO_ON, wish=options.wish)
+        code = signals.run(
+            _main(command, options, display), display, how_to_go_on=options.how_to_go_on, wish=options.wish
+        )
         display.close()
     except signals.StoppedError as stopped:
         if options.json:
             with suppress(OutputGoneError):  # it has been said on standard error
-                display.note(GO_ON, event="stopped", exit_code=stopped.exit_code)
+                display.note(options.how_to_go_on, event="stopped", exit_code=stopped.exit_code)
         return stopped.exit_code
     except CommandError as error:
         return _failed(display, error, json=options.json)
@@ -112,12 +121,13 @@ def _failed(display: Display, error: CommandError, *, json: bool) -> int:
     return error.exit_code
 
 
-def _output_gone(error: OutputGoneError) -> int:
+def _output_gone(error: OutputGoneError, options: Options) -> int:
     number = error.cause.errno
     if number in _NOBODY:
-        signals.say(f"Nobody reads the output any more: stopped. {GO_ON}")
+        if not options.looks:  # who has seen enough need not be told
+            signals.say(f"Nobody reads the output any more: stopped. {options.how_to_go_on}")
         return signals.EXIT_PIPE
-    signals.say(f"The output cannot be written ({error.cause.strerror}): stopped. {GO_ON}")
+    signals.say(f"The output cannot be written ({error.cause.strerror}): stopped. {options.how_to_go_on}")
     return Exit.DISK_FULL if number in _FULL else Exit.HOME
 
 

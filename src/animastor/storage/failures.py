@@ -39,6 +39,7 @@ _SQLITE: Final = {
     sqlite3.SQLITE_NOMEM: Fate.UNAVAILABLE,
     sqlite3.SQLITE_PERM: Fate.UNAVAILABLE,
 }
+_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SQLSTATES: Final = {
     "40001": Fate.AGAIN,  # serialization failure
     "40P01": Fate.AGAIN,  # deadlock
@@ -81,4 +82,9 @@ def typed(fate: Fate, where: str, error: BaseException) -> StorageUnavailableErr
     if fate is Fate.FULL:
         return StorageFullError(f"no space is left for the database {where}: free some and start again")
     cause = getattr(error, "orig", None) or error
+    if getattr(cause, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+        return StorageUnavailableError(
+            f"the database {where} is damaged ({cause}): restore a backup (`animastor restore SOURCE --replace`), or "
+            "move it away, and `animastor make` makes everything anew"
+        )
     return StorageUnavailableError(f"the database {where} cannot be used: {cause}")
