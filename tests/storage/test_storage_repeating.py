@@ -154,8 +154,8 @@ async def test_more_calls_than_connections_wait_for_one_and_too_long_a_wait_is_s
     patient, hasty = (PostgresDatabase(postgres_url, connections=2, pool_s=seconds) for seconds in (100.0, 0.5))
     waited = await asyncio.gather(*(patient.read(lambda held: held.execute(text("SELECT 1")).all()) for _ in range(20)))
     assert len(waited) == 20
-    async with hasty._engine.connect(), hasty._engine.connect():
-        with pytest.raises(StorageUnavailableError, match="QueuePool"):
+    async with hasty._connections.one(), hasty._connections.one():
+        with pytest.raises(StorageUnavailableError, match="all 2 connections to the database were in use"):
             await hasty.read(lambda held: held.execute(text("SELECT 1")).all())
     await patient.close()
     await hasty.close()
@@ -173,7 +173,7 @@ async def test_connections_that_ended_while_nobody_used_them_cost_no_attempt(
 
     pooled = PostgresDatabase(postgres_url, connections=8, sleep=sleep)
     async with AsyncExitStack() as stack:  # all at once, so that each has one of its own
-        held = [await stack.enter_async_context(pooled._engine.connect()) for _ in range(8)]
+        held = [await stack.enter_async_context(pooled._connections.one()) for _ in range(8)]
         pids = {(await each.execute(text("SELECT pg_backend_pid()"))).scalar_one() for each in held}
         drivers = [(await each.get_raw_connection()).driver_connection for each in held]
     assert len(pids) == 8

@@ -12,7 +12,6 @@ from enum import Enum
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from animastor.engine.ports import StorageFullError, StorageUnavailableError
 
@@ -63,7 +62,7 @@ def fate_of(error: BaseException) -> Fate:
         if error.connection_invalidated:
             return Fate.RECONNECT
         return fate_of(error.orig) if error.orig is not None else Fate.MEMBER
-    return Fate.UNAVAILABLE if isinstance(error, PoolTimeoutError) else _fate_of_driver(error)
+    return _fate_of_driver(error)
 
 
 def _fate_of_driver(error: BaseException) -> Fate:

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from sqlalchemy import Connection, event, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.pool import NullPool
 
+from animastor.storage.connections import Connections, driver_of
 from animastor.storage.database import Core, P, R
 from animastor.storage.failures import Fate, fate_of, typed
 from animastor.storage.telling import Talk, catch_up, talk_on
@@ -75,11 +77,7 @@ class PostgresDatabase:
         session = {name: str(round(1000 * seconds)) for name, seconds in limits.items()}
         self._engine = create_async_engine(
             make_url(url).set(drivername="postgresql+asyncpg"),
-            pool_size=connections,
-            max_overflow=0,
-            pool_timeout=pool_s,
-            pool_use_lifo=True,  # the one used last knows its statements and tables
-            pool_pre_ping=False,
+            poolclass=NullPool,  # `Connections` keeps them
             connect_args={
                 "timeout": CONNECT_S,
                 "command_timeout": statement_s + GONE_S,
@@ -89,6 +87,7 @@ class PostgresDatabase:
             isolation_level="AUTOCOMMIT",  # transactions are begun and ended by us, on the driver's own connection
         )
         event.listen(self._engine.sync_engine, "before_cursor_execute", catch_up)
+        self._connections = Connections(self._engine, connections, pool_s)
         self._sleep = sleep
         self._where = self._engine.url.render_as_string(hide_password=True)
 
@@ -110,6 +109,7 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         """End all connections."""
+        await self._connections.close()
         await self._engine.dispose()
 
     async def _repeat(self, call: Callable[[Connection], T], begin: str | None) -> T:
@@ -130,8 +130,9 @@ class PostgresDatabase:
 
     async def _once(self, call: Callable[[Connection], T], begin: str | None) -> T:
         """Run a function within a transaction that begins so; None: its one statement needs none."""
-        async with self._engine.connect() as connection:
-            raw, talk = await _living(connection)
+        async with self._connections.one() as connection:
+            raw = await driver_of(connection)
+            talk = _talk(connection)
             try:
                 talk.begin(begin)
                 answer = await connection.run_sync(call)
@@ -142,15 +143,9 @@ class PostgresDatabase:
             return answer
 
 
-async def _living(connection: AsyncConnection) -> tuple[Any, Talk]:
-    """The driver's connection, and its talk; those of the pool that ended while nobody used them are let go."""
-    while True:
-        raw = (await connection.get_raw_connection()).driver_connection
-        assert raw is not None, "it is open"
-        if not raw.is_closed():
-            assert connection.sync_connection is not None, "it is open"
-            return raw, talk_on(connection.sync_connection.info)
-        await connection.invalidate()
+def _talk(connection: AsyncConnection) -> Talk:
+    assert connection.sync_connection is not None, "it is open"
+    return talk_on(connection.sync_connection.info)
 
 
 async def _leave(connection: AsyncConnection, talk: Talk, error: BaseException) -> None:
@@ -158,8 +153,7 @@ async def _leave(connection: AsyncConnection, talk: Talk, error: BaseException) 
 
     Raises `ConnectionResetError` when the connection had ended, whatever the driver made of that.
     """
-    raw = (await connection.get_raw_connection()).driver_connection
-    assert raw is not None, "nobody has left it yet"
+    raw = await driver_of(connection)
     if raw.is_closed():
         await connection.invalidate(error)
         raise ConnectionResetError(f"the connection has ended: {error}") from error
