@@ -13,6 +13,7 @@ from coordination_servers import missing
 
 HERE = Path(__file__).parent
 SECONDS = 60  # in which seeds are begun, on all cores
+LEAST = 800  # seeds, even where they take longer
 ON_VALKEY = 15  # the same, of the slower form
 
 
@@ -24,9 +25,9 @@ def simulation(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(SECONDS * 4)
+@pytest.mark.timeout(SECONDS * 10)
 def test_whatever_the_seed_decides_the_invariants_hold_and_every_request_ends() -> None:
-    ran = simulation("--seeds", "100000", "--seconds", str(SECONDS), "--stop")
+    ran = simulation("--seeds", "100000", "--seconds", str(SECONDS), "--least", str(LEAST), "--stop")
     assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
 
 
