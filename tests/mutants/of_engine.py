@@ -35,8 +35,8 @@ ENGINE: tuple[Mutant, ...] = (
     fault(
         "spoiled bytes are accepted",
         "engine/results.py",
-        "            if wrong is not None:\n                await self._storage.uploaded_in_vain(uploaded)\n",
-        "            if wrong is not None and uploaded.size < 0:\n",
+        "order is not None and look.wrong is not None:\n            await self._storage.uploaded_in_vain(uploaded)\n",
+        "order is not None and look.wrong is not None and uploaded.size < 0:\n",
     ),
     fault(
         "what is replanned goes on with jobs that nobody wants",
