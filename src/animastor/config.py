@@ -98,6 +98,10 @@ class Settings(BaseSettings):
     ] = 10.0
     tick_s: Annotated[float, Field(gt=0, description="The longest time between two looks at what is due.")] = 5.0
     reconcile_s: Annotated[float, Field(gt=0, description="Seconds between reconciliations.")] = 60.0
+    start_wait_s: Annotated[
+        float,
+        Field(ge=0, description="Seconds that a starting `serve` waits for stores which do not answer yet."),
+    ] = 60.0
     backend_log: Annotated[
         Path | None,
         Field(
@@ -178,7 +182,7 @@ def without_password(url: str) -> str:
         return f"{parts.scheme}://…"
     user, at, host = parts.netloc.rpartition("@")
     name, colon, _ = user.partition(":")
-    return parts._replace(netloc=f"{name}{':***' if colon else ''}{at}{host}", query="", fragment="").geturl()
+    return f"{parts.scheme}://{name}{':***' if colon else ''}{at}{host}{parts.path}"
 
 
 def _is_whole(url: str) -> bool:

@@ -35,7 +35,7 @@ class Health:
     """Answers `/healthz` and `/readyz`. `checks` by name: each says `ok`, or in a few words what is wrong."""
 
     def __init__(self, checks: Mapping[str, Check]) -> None:
-        self._checks = checks
+        self.checks = checks
         self.draining = False
 
     @asynccontextmanager
@@ -53,7 +53,7 @@ class Health:
 
     async def report(self) -> tuple[HTTPStatus, Mapping[str, str]]:
         """What `/readyz` answers."""
-        told = dict(zip(self._checks, await asyncio.gather(*map(_asked, self._checks.values())), strict=True))
+        told = dict(zip(self.checks, await asyncio.gather(*map(_asked, self.checks.values())), strict=True))
         if self.draining:
             told["process"] = "draining"
         ready = all(word == OK for word in told.values())

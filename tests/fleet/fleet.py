@@ -117,11 +117,12 @@ class Fleet:
         command = (*arguments, "--json", "--home", self.folder / f"home-{self._homes}")
         return run(*command, cwd=self.folder, env=self.environment(**environment))
 
-    def ready(self, serving: Started) -> tuple[int, dict[str, str]]:
-        """What `/readyz` of a process answers."""
-        (told,) = [json.loads(line) for line in serving.out.splitlines() if '"event":"serving"' in line]
+    def ready(self, serving: Started, path: str = "readyz") -> tuple[int, dict[str, str]]:
+        """What a process answers that serves, or waits for its stores."""
+        events = [json.loads(line) for line in serving.out.splitlines()]
+        address = next(one["listen"] for one in events if one["event"] in ("waiting", "serving"))
         try:
-            with urllib.request.urlopen(f"http://{told['listen']}/readyz", timeout=100) as answer:
+            with urllib.request.urlopen(f"http://{address}/{path}", timeout=100) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from program import until
+from program import Started, until
 from redis import Redis
 
+from animastor.config import without_password
 from animastor.storage.folder import FolderStore
 from fleet import Fleet
 from postgres_server import PostgresServer
@@ -94,6 +97,56 @@ def test_a_server_is_ready_while_it_reaches_its_stores_and_goes_on_when_they_are
     assert not server.ended()
 
 
+def test_a_server_that_starts_before_its_stores_waits_for_them_and_says_for_which(fleet: Fleet) -> None:
+    fleet.valkey.stop()
+    server = fleet.start("serve", "--listen", "127.0.0.1:0", "--jobs", "1")
+    server.until_said('"reason":"coordination_unavailable"')
+    assert "waiting for it, 60 s at most." in server.out
+    fleet.valkey.start()
+    server.until_said('"event":"serving"')
+    until(lambda: fleet.ready(server)[0] == 200, "being ready")
+    server.send(signal.SIGTERM)
+    assert server.wait() == 0, server.err
+
+
+def test_a_server_whose_database_comes_late_is_alive_and_not_ready_meanwhile(fleet: Fleet) -> None:
+    folder = fleet.valkey.socket.parent / "late"  # where the server's socket is, by another name that is not there yet
+    (there,) = parse_qs(urlsplit(fleet.database).query)["host"]
+    late = fleet.database.replace(urlsplit(fleet.database).query, f"host={folder}")
+    server = fleet.start("serve", "--listen", "127.0.0.1:0", "--jobs", "1", ANIMASTOR_DATABASE_URL=late)
+    server.until_said('"reason":"database_unavailable"')
+    assert fleet.ready(server, "healthz") == (200, {"process": "ok"})
+    status, told = fleet.ready(server)
+    assert (status, set(told)) == (503, {"process"})
+    folder.symlink_to(there)
+    server.until_said('"event":"serving"')
+    until(lambda: fleet.ready(server)[0] == 200, "being ready")
+
+
+@pytest.mark.parametrize("columns", [60, 140])
+def test_in_a_terminal_it_says_what_it_serves_and_ends_with_ctrl_c(fleet: Fleet, columns: int) -> None:
+    arguments = ("serve", "--jobs", "1", "--home", fleet.folder / "home")
+    with Started(arguments, fleet.folder, fleet.environment(), terminal=(columns, 40)) as server:
+        server.until_said("Serving ")
+        server.type("\x03")
+        code = server.wait()
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\^C", "", server.out).replace("\r", "")
+    database, store = without_password(fleet.database), fleet.valkey.url
+    stopped = "Stopped; what was not finished is others' work now."
+    assert (code, " ".join(shown.split())) == (0, f"Serving {database} by {store}. {stopped}")
+    assert server.err == "Interrupted: what has been claimed is handed back.\n"
+    assert all(len(line) <= columns or " " not in line for line in shown.splitlines())
+
+
+def test_a_server_that_is_told_to_stop_while_it_waits_ends(fleet: Fleet) -> None:
+    fleet.valkey.stop()
+    server = fleet.start("serve", "--jobs", "1")
+    server.until_said('"event":"waiting"')
+    server.send(signal.SIGTERM)
+    assert server.wait() == 0, server.err
+    assert server.out.splitlines()[-1].startswith('{"event":"done"')
+
+
 @pytest.mark.parametrize(
     ("environment", "code", "reason"),
     [
@@ -108,7 +161,7 @@ def test_a_server_is_ready_while_it_reaches_its_stores_and_goes_on_when_they_are
 def test_stores_that_cannot_be_used_are_named_in_one_line_without_their_passwords(
     fleet: Fleet, environment: dict[str, str], code: int, reason: str
 ) -> None:
-    ran = fleet.run("serve", **environment)
+    ran = fleet.run("serve", ANIMASTOR_START_WAIT_S="0", **environment)
     assert ran.code == code, ran.err
     assert len(ran.err.splitlines()) == 1, ran.err
     assert f'"reason":"{reason}"' in ran.out

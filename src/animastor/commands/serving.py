@@ -7,7 +7,8 @@ There is no leader. Each schedules, keeps and reconciles whatever finds its turn
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 from animastor import logs
@@ -18,10 +19,13 @@ from animastor.config import Settings
 from animastor.display import Display
 from animastor.engine.alarms import Alarm
 from animastor.engine.errors import EngineFailedError
-from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError
-from animastor.health import OK, AddressError, Health, parse_address
+from animastor.engine.ports import ArtifactStoreUnavailableError, CoordinationUnavailableError, StorageUnavailableError
+from animastor.health import OK, AddressError, Check, Health, parse_address
 from animastor.signals import Wish
 from animastor.stores import PackageMissingError, names_of, require_coordination
+
+AGAIN_S = 1.0  # between two tries to reach stores that do not answer yet
+_AWAY = (ArtifactStoreUnavailableError, CoordinationUnavailableError, StorageUnavailableError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +45,18 @@ async def serve(settings: Settings, asked: Serving, wish: Wish, display: Display
         settings.home.mkdir(parents=True, exist_ok=True)
         logs.to_home(settings.home)
         async with AsyncExitStack() as stack:
-            opened = await stack.enter_async_context(opening(settings, writable=True))
-            await _require_coordination(opened)
-            drive = await stack.enter_async_context(driving(opened, lambda alarm: _say(display, alarm), asked.role))
-            health = _health(drive)
+            health = Health({"process": _starting})
             bound = await stack.enter_async_context(health.listening(*address)) if address is not None else None
-            _say_serving(settings, asked, bound, display)
-            await _until_told(drive, wish)
-            if asked.drain:
-                health.draining = True
-                await drive.worker.drain()
+            listen = None if bound is None else f"{bound[0]}:{bound[1]}"
+            opened = await _opened(stack, settings, wish, display, listen)
+            if opened is not None:
+                drive = await stack.enter_async_context(driving(opened, lambda alarm: _say(display, alarm), asked.role))
+                health.checks = _checks(drive)
+                _say_serving(settings, asked, listen, display)
+                await _until_told(drive, wish)
+                if asked.drain:
+                    health.draining = True
+                    await drive.worker.drain()
     except AddressError as error:
         raise CommandError(Exit.USAGE, "address_unusable", sentence(error)) from error
     except EngineFailedError as error:
@@ -59,15 +65,11 @@ async def serve(settings: Settings, asked: Serving, wish: Wish, display: Display
     return Exit.OK
 
 
-def _say_serving(settings: Settings, asked: Serving, bound: tuple[str, int] | None, display: Display) -> None:
+def _say_serving(settings: Settings, asked: Serving, listen: str | None, display: Display) -> None:
     database, coordination = names_of(settings)
-    where = f"; health at http://{bound[0]}:{bound[1]}/readyz" if bound is not None else ""
-    display.note(
-        f"Serving {database} by {coordination}{where}.",
-        event="serving",
-        role=asked.role.name.lower(),
-        listen=None if bound is None else f"{bound[0]}:{bound[1]}",
-    )
+    where = f"; health at http://{listen}/readyz" if listen is not None else ""
+    told = f"Serving {database} by {coordination}{where}."
+    display.note(told, event="serving", role=asked.role.name.lower(), listen=listen)
 
 
 def _require_shared(settings: Settings) -> None:
@@ -77,6 +79,38 @@ def _require_shared(settings: Settings) -> None:
             "without them `animastor make` does all the work itself."
         )
         raise CommandError(Exit.USAGE, "not_distributed", message)
+
+
+async def _opened(
+    stack: AsyncExitStack, settings: Settings, wish: Wish, display: Display, listen: str | None
+) -> Reading | None:
+    """The stores, once all of them answer: where everything starts at once they may be later. None: told to stop.
+
+    Raises `CommandError` when they did not answer in time, or there is another reason.
+    """
+    loop, said = asyncio.get_running_loop(), ""
+    until = loop.time() + settings.start_wait_s
+    while not wish.told.is_set():
+        try:
+            async with AsyncExitStack() as trying:
+                opened = await trying.enter_async_context(opening(settings, writable=True))
+                await _require_coordination(opened)
+                stack.push_async_exit(trying.pop_all())
+                return opened
+        except CommandError as error:
+            if not isinstance(error.__cause__, _AWAY) or loop.time() >= until:
+                raise
+            if error.message != said:
+                said = error.message
+                told = f"{said.rstrip('.')}: waiting for it, {settings.start_wait_s:g} s at most."
+                display.note(told, event="waiting", reason=error.reason, listen=listen)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(wish.told.wait(), AGAIN_S)
+    return None
+
+
+async def _starting() -> str:
+    return "starting: not all stores have answered yet"
 
 
 async def _require_coordination(opened: Reading) -> None:
@@ -105,7 +139,7 @@ async def _until_told(drive: Driving, wish: Wish) -> None:
         await asyncio.gather(engine, told, return_exceptions=True)
 
 
-def _health(drive: Driving) -> Health:
+def _checks(drive: Driving) -> Mapping[str, Check]:
     """Ready is who reaches all three stores and finds that work may start."""
 
     async def database() -> str:
@@ -121,4 +155,4 @@ def _health(drive: Driving) -> Health:
         except ArtifactStoreUnavailableError as error:
             return str(error)
 
-    return Health({"database": database, "coordination": coordination, "artifacts": artifacts})
+    return {"database": database, "coordination": coordination, "artifacts": artifacts}
