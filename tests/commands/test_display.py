@@ -27,6 +27,14 @@ from animastor.output import OutputGoneError
 from animastor.protocol import BookKey
 
 
+@pytest.fixture(autouse=True)
+def _a_persons_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that of whoever runs the tests, which may be none."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def _media(
     name: str = "audio", *, ready: int = 0, planned: int = 0, assets: int = 4, unplanned: int = 0
 ) -> MediaProgress:
