@@ -119,7 +119,7 @@ class Fleet:
 
     def ready(self, serving: Started, path: str = "readyz") -> tuple[int, dict[str, str]]:
         """What a process answers that serves, or waits for its stores."""
-        events = [json.loads(line) for line in serving.out.splitlines()]
+        events = [json.loads(line) for line in serving.out.rpartition("\n")[0].splitlines()]
         address = next(one["listen"] for one in events if one["event"] in ("waiting", "serving"))
         try:
             with urllib.request.urlopen(f"http://{address}/{path}", timeout=100) as answer:
