@@ -33,13 +33,13 @@ def _starts(log: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("does", "code"),
-    [("kill -KILL $$", "ffmpeg_killed"), ("sleep 1000", "job_timeout"), ("exit 1", "ffmpeg_failed")],
+    ("does", "code", "idle_s"),
+    [("kill -KILL $$", "ffmpeg_killed", 120), ("sleep 1000", "job_timeout", 5), ("exit 1", "ffmpeg_failed", 120)],
     ids=["killed", "hung", "failing"],
 )
-def test_a_job_whose_ffmpeg_dies_is_done_again(place: Place, does: str, code: str) -> None:
+def test_a_job_whose_ffmpeg_dies_is_done_again(place: Place, does: str, code: str, idle_s: int) -> None:
     write_book(place.book, SHORT)
-    env = {**_ffmpeg_that_once(place, does), "ANIMASTOR_FFMPEG_IDLE_S": "2"}
+    env = {**_ffmpeg_that_once(place, does), "ANIMASTOR_FFMPEG_IDLE_S": str(idle_s)}
     with place.start("--media", "video", env=env) as started:
         until(lambda: bool(started.tree()) and started.ended(), "the end")
         assert started.wait() == 0, started.err

@@ -65,7 +65,7 @@ class Loop:
         """End it."""
         self.run(self._loop.shutdown_asyncgens())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(100)
         self._loop.close()
 
 
