@@ -36,7 +36,7 @@ RUNNERS = (  # what of the environment tells of the runner's terminal, which is 
     *("TERMINAL_WIDTH", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
 )
 SOON_S = 2.0  # what ends at once, ends within this
-LONG_S = 200.0  # what has to come, comes within this, on a machine that is asked for ten times what it can do
+LONG_S = 400.0  # what has to come, comes within this, on a machine that is asked for ten times what it can do
 STAYS_S = 50.0  # what lives so long after its end, does not end
 
 
