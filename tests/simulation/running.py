@@ -109,12 +109,29 @@ def _compare(report: Report, model: Report) -> None:
     """Say where a run leaves the same one in memory."""
     for ours, theirs in ((report.heard, model.heard), (report.trace, model.trace), (_sums(report), _sums(model))):
         if not report.apart and ours != theirs:
-            here, there = next(pair for pair in zip_longest(ours, theirs, fillvalue="the end") if pair[0] != pair[1])
-            report.apart = f"{here}, in memory {there}"
+            report.apart = _parting(ours, theirs)
     if report.error:
         report.error += f" (in memory: {model.error or 'all is well'})"
     elif report.apart:
         report.error = f"another story: {report.apart}"
+
+
+def _parting(ours: Sequence[object], theirs: Sequence[object]) -> str:
+    """The first of two rows that is not the same."""
+    here, there = next(pair for pair in zip_longest(ours, theirs, fillvalue="the end") if pair[0] != pair[1])
+    if not (isinstance(here, tuple) and isinstance(there, tuple) and here[:2] == there[:2]):
+        return f"{here}, in memory {there}"
+    step, operation = here[:2]
+    return (
+        f"step {step}: {operation} answers {_different(here[2], there[2])}, in memory {_different(there[2], here[2])}"
+    )
+
+
+def _different(answer: Any, other: Any) -> str:
+    """What of an answer is not in the other one."""
+    if not (isinstance(answer, tuple) and isinstance(other, tuple)):
+        return f"{answer}"
+    return ", ".join(str(one) for one in answer if one not in other) or f"{len(answer)}, in another order"
 
 
 def _sums(report: Report) -> Sequence[object]:

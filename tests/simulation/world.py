@@ -87,6 +87,17 @@ FLEET_ONLY = {
     "store away",
     "server freeze",
 }
+IS_TIGHT = 0.3  # how many seeds have limits that a few failures reach
+TIGHT: dict[str, Any] = {
+    "breaker_failures": 2,
+    "budget_per_type": 2,
+    "budget_type_period": 20.0,
+    "budget_all": 2,
+    "budget_all_period": 10.0,
+    "quarantine_failures": 1,
+    "quarantine_first": 20.0,
+    "quarantine_longest": 80.0,
+}
 SETTLES_IN = 500.0  # virtual seconds
 OPENS_BY = 400  # steps after which there is a storm also where nothing was asked for yet
 FULL_LOOK = 500  # steps
@@ -135,9 +146,10 @@ class World:
         self.watch = Watch(raw, self.loop, self.oracle, self.shelf, far=len(self.lanes) > 1)
         if trace:
             self.watch.trace = []
-        self.coordinator = Coordinator(
-            kind, self.clock, Limits.of(REGISTRY), window=self.fleet, seed=seed, watch=self.watch
-        )
+        limits = Limits.of(REGISTRY)
+        if Random(f"{seed}/limits").random() < IS_TIGHT:
+            limits = replace(limits, **TIGHT)
+        self.coordinator = Coordinator(kind, self.clock, limits, window=self.fleet, seed=seed, watch=self.watch)
         self.watch.coordinator = self.coordinator
         if self.fleet:  # it has been at work for long: no window is open
             raw.execute("UPDATE meta SET value = 1 WHERE name = 'era'")
