@@ -18,7 +18,7 @@ from animastor.engine.ports import MediaProgress
 from animastor.engine.requests import RequestEvent
 from animastor.engine.states import RequestState
 from animastor.output import OutputGoneError
-from animastor.wrapping import wrapped
+from animastor.wrapping import width, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -154,9 +154,13 @@ class LiveDisplay:
             self._console.print(told, style=style, highlight=False, soft_wrap=True, markup=False)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        lines, wide = aligned(header, rows), self._console.width
+        headed = max(map(width, lines)) <= wide
+        if not headed:
+            lines = [wrapped(line, wide) for line in listed(header, rows)]
         with _written():
-            for number, line in enumerate(aligned(header, rows)):
-                style = None if number else "dim"
+            for number, line in enumerate(lines):
+                style = "dim" if headed and not number else None
                 self._console.print(line, style=style, highlight=False, soft_wrap=True, markup=False)
 
     def progress(self, event: RequestEvent) -> None:
@@ -344,11 +348,24 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
 
+def listed(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The same where it is too wide: a line for each row, with the names of what it holds."""
+    return [
+        f"{first}: {', '.join(f'{name} {cell}' for name, cell in zip(header[1:], cells, strict=True) if told(cell))}"
+        for first, *cells in rows
+    ]
+
+
+def told(cell: str) -> bool:
+    """Whether a cell says anything."""
+    return cell not in ("", NOTHING)
+
+
 def _column(name: str, cells: Sequence[str]) -> list[str]:
     """The cells of a column, header first, each as wide as the widest."""
-    width = max(map(len, (name, *cells)))
-    numbers = all(cell[:1].isdigit() or cell in ("", NOTHING) for cell in cells)
-    return [cell.rjust(width) if numbers else cell.ljust(width) for cell in (name, *cells)]
+    longest = max(map(len, (name, *cells)))
+    numbers = all(cell[:1].isdigit() or not told(cell) for cell in cells)
+    return [cell.rjust(longest) if numbers else cell.ljust(longest) for cell in (name, *cells)]
 
 
 def choose(*, json: bool, now: Callable[[], float]) -> Display:

@@ -104,6 +104,9 @@ edit tiny --set 1/1/1.text='Another sentence is said here.' --yes
 edit tiny --set 1/1/1.text='Another sentence is said here.' --yes
 edit tiny --set 1/1/1.speaker=nobody --yes
 edit tiny --set 9/9.mood=grim --yes
+edit tiny --set text=grim --yes
+edit tiny --set bogus
+edit tiny --set characters.ann.name=Ann --yes
 status
 explain tiny 1/1 audio
 export --out gaps

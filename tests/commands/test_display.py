@@ -189,3 +189,17 @@ def test_output_that_is_gone_is_told_by_every_display() -> None:
 
 def test_tables_have_names_to_the_left_and_numbers_to_the_right() -> None:
     assert aligned(("", "parts"), [("audio", "5"), ("all", "1234")]) == ["       parts", "audio      5", "all     1234"]
+
+
+def test_a_table_that_does_not_fit_is_told_row_by_row() -> None:
+    header, rows = ("  scenes", "ready", "in work", "missing"), [("  audio", "7", "·", "1"), ("  video", "·", "8", "·")]
+    for columns, shown in (
+        (
+            40,
+            "  scenes  ready  in work  missing\n  audio       7        ·        1\n  video       ·        8        ·\n",
+        ),
+        (20, "  audio: ready 7,\n    missing 1\n  video: in work 8\n"),
+    ):
+        out = io.StringIO()
+        LiveDisplay(Console(file=out, width=columns, force_terminal=True, color_system=None)).table(header, rows)
+        assert re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()) == shown

@@ -92,7 +92,9 @@ def split_field(text: str) -> tuple[str, str, str]:
     """
     left, equals, value = text.partition("=")
     if not equals:
-        raise FieldError(f"{text!r} is not CHAPTER/SCENE/UNIT.FIELD=VALUE")
+        raise FieldError(f"{text!r} is not PLACE.FIELD=VALUE, such as 1/2/3.text='…'")
+    if left in UNIT:
+        raise FieldError(f"{left!r} is of no place: name its unit, such as 1/2/3.{left}='…'")
     known = sorted({*UNIT, *SCENE, *CHAPTER, *CHARACTER, *BOOK}, key=len, reverse=True)
     for field in known:
         if left.endswith(f".{field}"):

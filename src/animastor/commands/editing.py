@@ -102,7 +102,11 @@ def _with_character(book: Book, name: str, field: str, value: str) -> Book:
 
 
 def _with_place(book: Book, names: Sequence[str], field: str, value: str) -> Book:
-    chapter = chapter_of(names[0], book)
+    try:
+        chapter = chapter_of(names[0], book)
+    except CommandError as error:
+        also = f"{error.message.rstrip('.')}; what is no chapter is named `book` or `{CHARACTERS}ID`."
+        raise CommandError(error.exit_code, error.reason, also) from error
     if len(names) == 1:
         changed = with_field(chapter, field, value)
         return replace(book, chapters=tuple(changed if one is chapter else one for one in book.chapters))

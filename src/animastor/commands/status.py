@@ -91,9 +91,12 @@ def is_held(home: Path) -> bool:
 
 
 def _say_requests(now: Sequence[dict[str, Any]], display: Display) -> None:
+    alike: dict[tuple[str, str], list[int]] = {}  # a make that was repeated is a request of its own
     for each in now:
-        how = _how(each)
-        display.note(f"  {each['fraction']:.0%} of what was asked for (request {each['request']}) is there; {how}.")
+        alike.setdefault((f"{each['fraction']:.0%}", _how(each)), []).append(each["request"])
+    for (there, how), asked in alike.items():
+        named = f"request{'s' * (len(asked) > 1)} {' and '.join(map(str, asked))}"
+        display.note(f"  {there} of what was asked for ({named}) is there; {how}.")
 
 
 def _how(request: dict[str, Any]) -> str:

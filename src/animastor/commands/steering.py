@@ -54,7 +54,8 @@ def edit(
         typer.Option(
             "--set",
             metavar="PLACE.FIELD=VALUE",
-            help="CHAPTER/SCENE/UNIT.FIELD=VALUE, such as 1/2/3.text='…'; may be given again.",
+            help="Such as 1/2/3.text='…' of a unit, 1/2.FIELD of a scene, 1.FIELD of a chapter, characters/ID.FIELD or "
+            "book.FIELD; may be given again.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,

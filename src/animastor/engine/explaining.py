@@ -121,7 +121,7 @@ class Explainer:
 
     def _told(self, found: _Found, asset: AssetDetail) -> tuple[str, tuple[str, ...]]:
         if asset.state is State.GENERATING:
-            return "is being made", tuple(self._making(found, asset))
+            return "is being made" if found.worked_on else "was being made", tuple(self._making(found, asset))
         if asset.state is State.PENDING:
             return self._pending(found, asset)
         if asset.state is State.FAILED:
