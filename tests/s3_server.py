@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import secrets
+import socket
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import obstore
@@ -35,6 +37,7 @@ class S3Server:
 
     def start(self) -> None:
         """Start it, again on the same port."""
+        self.port = self.port or _free_port()
         self._process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", SERVER, str(self.port)],
             stdin=subprocess.PIPE,
@@ -122,6 +125,14 @@ class Bucket:
         with urllib.request.urlopen(f"{self.server.environment['AWS_ENDPOINT_URL']}/{self.name}?uploads") as answer:
             found: bytes = answer.read()
             return found
+
+
+def _free_port() -> int:
+    """One that is still free when the server starts again: the system gives none of these to a connection."""
+    while True:
+        with socket.socket() as trying, suppress(OSError):
+            trying.bind(("127.0.0.1", port := random.randrange(20_000, 32_000)))
+            return port
 
 
 @contextmanager
