@@ -350,10 +350,11 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def listed(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The same where it is too wide: a line for each row, with the names of what it holds."""
-    return [
-        f"{first}: {', '.join(f'{name} {cell}' for name, cell in zip(header[1:], cells, strict=True) if told(cell))}"
-        for first, *cells in rows
-    ]
+    lines = []
+    for first, *cells in rows:
+        named = [f"{name} {cell}".strip() for name, cell in zip(header[1:], cells, strict=True) if told(cell)]
+        lines.append(f"{first}: {', '.join(named)}")
+    return lines
 
 
 def told(cell: str) -> bool:

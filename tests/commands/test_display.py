@@ -19,6 +19,7 @@ from animastor.display import (
     duration_text,
     honest,
     left_text,
+    listed,
 )
 from animastor.engine.ports import MediaProgress, RequestProgress, RequestRow, Scope
 from animastor.engine.requests import RequestEvent
@@ -203,3 +204,7 @@ def test_a_table_that_does_not_fit_is_told_row_by_row() -> None:
         out = io.StringIO()
         LiveDisplay(Console(file=out, width=columns, force_terminal=True, color_system=None)).table(header, rows)
         assert re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()) == shown
+
+
+def test_a_column_without_a_name_is_told_by_what_it_holds() -> None:
+    assert listed(("", "", "default"), [("  window", "4", "0")]) == ["  window: 4, default 0"]
