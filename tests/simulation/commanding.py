@@ -136,7 +136,7 @@ def _many(options: argparse.Namespace, sockets: Sequence[Path]) -> int:
         print(f"seed {shrunk.seed}, shrunk to {len(shrunk.happened)} events: {shrunk.error}")
         print("\n".join(f"  step {step}: {key} ({what})" for step, key, what in shrunk.happened))
         print(command_of(shrunk, kind))
-    absent = missing(total) if options.complete else []
+    absent = missing(total, done) if options.complete else []
     if absent:
         print("never occurred: " + ", ".join(absent))
     return int(bool(failed or absent))

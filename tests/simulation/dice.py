@@ -16,6 +16,17 @@ T = TypeVar("T")
 MOODS = (0.0, 0.0, 0.3, 1.0, 1.0, 3.0)  # how much a seed likes a fault
 
 
+class Extremes(Random):
+    """Draws that are mostly near one of their ends, such as of a back-off: hardly any, or nearly the longest."""
+
+    def random(self) -> float:
+        """From [0, 1)."""
+        drawn = super().random()
+        if drawn < 0.5:
+            return drawn / 10.0
+        return 1.0 - drawn / 50.0 if drawn < 0.8 else super().random()
+
+
 class Dice:
     """Draws for one run. `happened` lists what came, as (number of the step, key, what)."""
 

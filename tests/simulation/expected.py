@@ -26,16 +26,19 @@ COORDINATION = (
     "renew reattached", "renew lost", "heartbeat continue", "heartbeat stop", "reregistered", "settle stale",
     "swept worker_silent", "swept job_timeout",
 )  # fmt: skip
+SELDOM = 10_000  # seeds in which the rarest occur a few times
+RAREST = ("failed → ready", "cancelled waiting_for_retry", "admit circuit_open", "admit backpressure")
 
 
-def missing(total: Mapping[str, Counter[str]]) -> list[str]:
-    """What did not occur."""
+def missing(total: Mapping[str, Counter[str]], seeds: int) -> list[str]:
+    """What did not occur in so many seeds, though it should have."""
     came = Counter[str]()
     for counter in total.values():
         came.update(counter)
     transitions = [f"{NAMES[a]} → {NAMES[b]}" for a, b in sorted(ALLOWED) if (NAMES[a], NAMES[b]) not in NEVER]
     wanted = [
-        *RATES, *EVENTS, "clock wrong", "message overtaken", "server gave up", *(f"user: {move}" for move in MOVES),
-        *transitions, *(f"request {one}" for one in REQUESTS), *ENDINGS, *ANSWERS, *COORDINATION,
+        *RATES, *EVENTS, "clock wrong", "stubborn scene", "message overtaken", "server gave up",
+        *(f"user: {move}" for move in MOVES), *transitions, *(f"request {one}" for one in REQUESTS),
+        *ENDINGS, *ANSWERS, *COORDINATION,
     ]  # fmt: skip
-    return [one for one in wanted if not came[one]]
+    return [one for one in wanted if not came[one] and (seeds >= SELDOM or one not in RAREST)]

@@ -118,6 +118,10 @@ class Oracle:
         """A claim was given: only from one may a failure come."""
         self.claims[claim.job.asset, claim.job.input_hash].add(claim.claim_no)
 
+    def was_tried(self, claim: Claim) -> bool:
+        """Whether its part was claimed before."""
+        return len(self.claims[claim.job.asset, claim.job.input_hash]) > 1
+
     def answered(self, claim: Claim, uploaded: Any, answer: str) -> None:
         """A worker was told what became of its result."""
         self.answers[answer] += 1

@@ -51,9 +51,12 @@ NO_ANSWER = (
 )
 PATIENT = 1e6  # seconds: who tries again while a first try is still on its way may overwrite what came later
 MOVES = {
-    "edit": 20,
-    "ask": 30,
-    "cancel": 8,
+    "edit": 16,
+    "undo": 6,
+    "slip": 4,
+    "ask": 26,
+    "cancel": 6,
+    "change mind": 10,
     "cancel part": 6,
     "revoice": 4,
     "import again": 3,
@@ -81,6 +84,7 @@ class People:
         self._random = world.dice.stream("people")
         self._names = names
         self._scenes: dict[str, dict[str, Scene]] = {name: {} for name in names}
+        self._before: dict[str, Book] = {}  # as books were before they were saved last
         self._asked = 0
         self.busy = 0
         self.have_opened = False
@@ -137,6 +141,22 @@ class People:
     async def _edit(self, name: str) -> None:
         await self.save(name, self._book(name))
 
+    async def _undo(self, name: str) -> None:
+        if (before := self._before.get(name)) is not None:
+            await self.save(name, before)
+
+    async def _slip(self, name: str) -> None:
+        """Save a text of which no plan can be made, and what was there again soon after."""
+        shelved = self._world.oracle.books.get(name)
+        book = shelved.book if shelved is not None else None
+        scenes = [scene for _, scene in book.scenes() if scene.units] if book is not None else []
+        if book is None or not scenes:
+            return
+        slipped = self._random.choice(scenes)
+        await self.save(name, _with_scene(book, replace(slipped, units=(replace(slipped.units[0], text=RAISES),))))
+        await self._world.pause(self._world.dice.seconds("slip", (0.1, 2.0, 6.0)))
+        await self.save(name, book)
+
     async def _import_again(self, name: str) -> None:
         shelved = self._world.oracle.books.get(name)
         if shelved is not None and shelved.book is not None:
@@ -174,6 +194,8 @@ class People:
 
         try:
             saved = await self.until_answered(saving)
+            if shelved.book is not None and shelved.book != book:
+                self._before[name] = shelved.book
             shelved.key, shelved.book, shelved.narrator = saved.book_key, book, voice
             shelved.saved_at = self._world.loop.elapsed
             self._world.watch.say(f"{name} is saved (revision {saved.revision})")
@@ -184,8 +206,11 @@ class People:
         random, known = self._random, self._scenes[name]
         least, most = self._size.scenes
         for number in range(most):
-            if f"s{number}" not in known or random.random() < 0.4:
+            if (old := known.get(f"s{number}")) is None or random.random() < 0.4:
                 known[f"s{number}"] = self._scene(name, number)
+            elif old.units and random.random() < 0.3:  # what is drawn of it is as it was
+                units = tuple(replace(one, text=random.choice("abc")) for one in old.units)
+                known[f"s{number}"] = replace(old, units=units)
         names = random.sample(sorted(known), random.randint(least, most))
         chapters = random.sample(("c0", "c1"), random.randint(1, 2))
         cut = random.randint(0, len(names)) if len(chapters) > 1 else len(names)
@@ -256,11 +281,18 @@ class People:
         return ask.request_id
 
     async def _cancel(self, name: str) -> None:
-        asks = [one for one in self._world.oracle.asks if one.book == name and one.answered]
-        if not asks:
-            return
-        ask = self._random.choice(asks[-3:])
+        if asks := [one for one in self._world.oracle.asks if one.book == name and one.answered]:
+            await self._take_back(self._random.choice(asks[-3:]))
 
+    async def _change_mind(self, name: str) -> None:
+        """Take back what is asked for, and ask for it again, perhaps before its workers have heard of it, or ended."""
+        if asks := [one for one in self._world.oracle.asks if one.book == name and one.answered and not one.over]:
+            ask = asks[-1]
+            await self._take_back(ask)
+            await self._world.pause(self._world.dice.seconds("change mind", (0.1, 2.0, 4.0, 6.0)))
+            await self.ask(name, tuple(one for one in MEDIA if one in ask.media), ask.scope)
+
+    async def _take_back(self, ask: Ask) -> None:
         async def cancelling(process: Process) -> Any:
             assert process.engine is not None
             return await process.engine.requests.cancel(ask.request_id)  # type: ignore[arg-type]
@@ -477,6 +509,15 @@ class People:
         chapter, one = self._random.choice(scenes)
         kind = self._random.choice((ScopeKind.CHAPTER, ScopeKind.SCENE, ScopeKind.FROM_SCENE))
         return Scope(kind, chapter.chapter_id, "" if kind is ScopeKind.CHAPTER else one.scene_id)
+
+
+def _with_scene(book: Book, scene: Scene) -> Book:
+    """A book with another scene of that id."""
+    chapters = (
+        replace(one, scenes=tuple(scene if old.scene_id == scene.scene_id else old for old in one.scenes))
+        for one in book.chapters
+    )
+    return replace(book, chapters=tuple(chapters))
 
 
 def _without(book: Book, scope: Scope) -> Book:

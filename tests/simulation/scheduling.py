@@ -29,7 +29,7 @@ class Broken(BaseException):
 
 
 class Node:
-    """A process. `skew`: seconds that its clock is off the true time."""
+    """A process. `skew`: seconds that its clock is off the true time; `slow_s`: that its ways to stores take."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -37,6 +37,7 @@ class Node:
         self.frozen = False
         self.halted = False
         self.skew = 0.0
+        self.slow_s = 0.0
         self.backlog: list[Call] = []
         self.context = copy_context()
         self.context.run(NODE.set, self)

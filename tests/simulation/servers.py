@@ -107,7 +107,7 @@ class Server:
             clock=clock,
             config=self.config,
             new_dispatch_id=world.new_id,
-            rng=world.dice.stream("jitter"),
+            rng=world.jitter,
             report=lambda alarm: world.alarm(process, alarm),
         )
         try:

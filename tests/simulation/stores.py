@@ -26,6 +26,7 @@ from animastor.storage.whole import UnsureError
 
 from .dice import Dice
 from .media import REGISTRY, facts_of
+from .scheduling import NODE
 from .watching import TRIGGERS, Watch
 
 R = TypeVar("R")
@@ -115,7 +116,9 @@ class Way:
 
     async def go(self) -> None:
         """One way."""
-        if self._dice.strikes(self._slow):
+        if (node := NODE.get()) is not None and node.slow_s:
+            await asyncio.sleep(node.slow_s * 2 * self._dice.stream("slow node").random())
+        elif self._dice.strikes(self._slow):
             await asyncio.sleep(self._dice.seconds(self._slow, SLOW))
         else:
             await asyncio.sleep(0)

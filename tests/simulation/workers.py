@@ -15,7 +15,7 @@ from animastor.workers.receipts import Receipt
 from animastor.workers.work import Work
 
 from .media import FUNCTIONS, PROFILES, SPOILED, made
-from .scheduling import Node, SimClock
+from .scheduling import NODE, Node, SimClock
 from .stores import SimFile
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ FATES = {
     "backend misconfigured": FailureType.MISCONFIGURED,
     "backend orchestration": FailureType.ORCHESTRATION,
 }
-
-
+# of what was tried before; a part that is given up may still come from whom it was first given to
+AGAIN = (*(FailureType.INFRASTRUCTURE,) * 5, FailureType.PERMANENT)
 HANGS = 8  # looks of a hanging backend whether the storm is over, and with it what ails it
 PAID = ("draw", "shoot")  # what backends do for money
 
@@ -77,7 +77,12 @@ class SimRunner:
     async def run(self, work: Work, progress: Progress) -> Produced:
         """The finished file. Raises `BackendError`."""
         async with self._children:
-            return await self._work(work, progress)
+            try:
+                return await self._work(work, progress)
+            except asyncio.CancelledError:
+                if self._world.dice.strikes("backend slow to stop", work.order.kind):
+                    await asyncio.sleep(self._world.dice.seconds("slow to stop", (1.0, 4.0, 20.0)))
+                raise
 
     async def _work(self, work: Work, progress: Progress) -> Produced:
         claim, folder, dice = work.claim, work.folder, self._world.dice
@@ -88,6 +93,10 @@ class SimRunner:
         await self._take_time(work, progress)
         if (failure := self._world.outages.get(claim.job.profile)) is not None:
             raise BackendError(failure, "outage", "simulated: nothing works")
+        if self._is_stubborn(claim):
+            raise BackendError(dice.pick("again", AGAIN), "made_up", "simulated: it fails always")
+        if self._world.oracle.was_tried(claim) and dice.strikes("backend fails again", claim.job.kind):
+            raise BackendError(dice.pick("again", AGAIN), "made_up", "simulated: it fails again")
         for fate, failure in FATES.items():
             if dice.strikes(fate, claim.job.kind):
                 raise BackendError(failure, "made_up", f"simulated: {fate}")
@@ -101,10 +110,22 @@ class SimRunner:
         elif self._world.salted and claim.job.kind != "merge":
             content += b"#%d" % number
         self._world.oracle.produced(claim, content)
+        self._stall(claim)
         file: Any = SimFile(content, folder)
         folder.receipt = Receipt(claim, file)
         await asyncio.sleep(0)
         return Produced(file)
+
+    def _is_stubborn(self, claim: Claim) -> bool:
+        world = self._world
+        here = world.dice.on and claim.job.kind == "draw" and claim.job.scene_id == world.stubborn
+        return here and world.dice.comes("stubborn scene", claim.job.kind)
+
+    def _stall(self, claim: Claim) -> None:
+        """The machine stands still with its finished result, for so long that others may be given the job."""
+        node = NODE.get()
+        if self._world.fleet and node is not None and self._world.dice.strikes("worker stalls", claim.job.kind):
+            self._world.loop.freeze(node, self._world.dice.seconds("stall", (35.0, 50.0)))
 
     def _content(self, work: Work) -> bytes:
         try:

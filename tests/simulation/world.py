@@ -20,7 +20,7 @@ from animastor.protocol import FailureType
 from animastor.storage import journal
 
 from .coordinating import MEMORY, Coordinator, Kind
-from .dice import Dice
+from .dice import Dice, Extremes
 from .media import MEDIA, REGISTRY, RUN
 from .network import Wire
 from .oracle import Oracle, Place
@@ -58,11 +58,15 @@ RATES = {  # how likely at each decision, for a seed that neither likes nor disl
     "backend empty": 0.03,
     "backend hangs": 0.025,
     "backend slow": 0.08,
+    "backend slow to stop": 0.3,
+    "backend fails again": 0.2,
+    "worker stalls": 0.06,
 }
 EVENTS = {  # what befalls nodes and stores: weights among each other
     "server crash": 4.0,
     "worker crash": 4.0,
     "server freeze": 2.0,
+    "server slow": 4.0,
     "worker freeze": 2.0,
     "worker drained": 2.0,
     "profile ill": 3.0,
@@ -75,8 +79,8 @@ EVENTS = {  # what befalls nodes and stores: weights among each other
     "artifact damaged": 2.0,
     "disk low": 1.0,
     "time jumps": 1.0,
-    "new version installed": 1.0,
-    "database upgraded": 1.0,
+    "new version installed": 1.5,
+    "database upgraded": 2.0,
 }
 FLEET_ONLY = {
     "new version installed",
@@ -98,8 +102,9 @@ TIGHT: dict[str, Any] = {
     "quarantine_first": 20.0,
     "quarantine_longest": 80.0,
 }
+AILMENTS = ("backend transient", "backend infrastructure", "backend fails again")
 SETTLES_IN = 500.0  # virtual seconds
-OPENS_BY = 400  # steps after which there is a storm also where nothing was asked for yet
+OPENS_BY = 450  # steps after which there is a storm also where no backend has been given anything yet
 FULL_LOOK = 500  # steps
 LANES = ("system", "far")
 
@@ -122,7 +127,7 @@ class World:
         shape = Random(f"{seed}/shape")
         self.seed = seed
         self.size = size = size_of(shape)
-        rates = {fault: min(0.5, rate * size.eagerness) for fault, rate in RATES.items()}
+        rates = {fault: min(0.5, rate * size.eagerness * self._ailing(fault)) for fault, rate in RATES.items()}
         self.dice = Dice(seed, {**rates, **dict.fromkeys((*EVENTS, "clock wrong"), 1.0)}, without, only)
         self.loop = SimLoop(Random(f"{seed}/order"), shape.choice((1.0, 1.0, 0.3)) if "order" not in without else 0.0)
         self.fleet = shape.random() < size.fleets
@@ -130,11 +135,13 @@ class World:
         self.lanes = LANES if self.fleet and shape.random() < 0.5 else LANES[:1]
         self.config = EngineConfig(
             era_window_s=40.0 if self.fleet else 0.0,
-            tick_s=shape.choice((2.0, 5.0)),
-            no_worker_s=shape.choice((20.0, 20.0, 300.0)),
+            tick_s=shape.choice((2.0, 10.0, 30.0)),
+            no_worker_s=shape.choice((10.0, 20.0, 300.0)),
+            entry_chunk=shape.choice((1, 2, 1000)),
             lanes=self.lanes,
             patient=self.fleet and shape.random() < 0.8,
         )
+        self.stubborn = "s0" if shape.random() < size.stubborn else ""  # a scene
         self.budget = steps if steps is not None else shape.randint(*size.steps)
         self.installed = 1  # the version of the planner that a process has which starts now
         self.outages: dict[str, FailureType] = {}
@@ -146,10 +153,9 @@ class World:
         self.watch = Watch(raw, self.loop, self.oracle, self.shelf, far=len(self.lanes) > 1)
         if trace:
             self.watch.trace = []
-        limits = Limits.of(REGISTRY)
-        if Random(f"{seed}/limits").random() < IS_TIGHT:
-            limits = replace(limits, **TIGHT)
-        self.coordinator = Coordinator(kind, self.clock, limits, window=self.fleet, seed=seed, watch=self.watch)
+        self.coordinator = Coordinator(
+            kind, self.clock, self._limits(shape), window=self.fleet, seed=seed, watch=self.watch
+        )
         self.watch.coordinator = self.coordinator
         if self.fleet:  # it has been at work for long: no window is open
             raw.execute("UPDATE meta SET value = 1 WHERE name = 'era'")
@@ -164,10 +170,24 @@ class World:
         self.alarms: list[str] = []
         self._events = self.dice.stream("events")
         self._ids = self.dice.stream("ids")
+        self.jitter = Extremes(f"{seed}/jitter")
         self._next_user = self._next_fault = 0
         self._next_full = FULL_LOOK
         self._storm_over: asyncio.Future[None] | None = None
         self.storm_steps = 0
+
+    def _ailing(self, fault: str) -> float:
+        return self.size.ailing if fault in AILMENTS else 1.0
+
+    def _limits(self, shape: Random) -> Limits:
+        """Often such breakers as open and close in a short life; some let a part fail again and again."""
+        limits = replace(
+            Limits.of(REGISTRY),
+            breaker_failures=shape.choice((2, 5, 50) if self.size.ailing > 1 else (2, 3, 5)),
+            breaker_cool=shape.choice((5.0, 20.0, 60.0)),
+            permits=shape.choice((1, 2)),
+        )
+        return replace(limits, **TIGHT) if Random(f"{self.seed}/limits").random() < IS_TIGHT else limits
 
     def _workers(self, shape: Random) -> list[SimWorker]:
         if not self.fleet:
@@ -217,7 +237,8 @@ class World:
         """Somebody sees to it that what ended starts again."""
         if isinstance(one, Server) and not self.fleet:
             self._end_embedded()
-        self.loop.outside(self.dice.seconds("restart", (0.5, 3.0, 20.0)) if self.dice.on else 0.5, self._start, one)
+        away_s = self.dice.seconds("restart", (0.2, 0.5, 3.0, 20.0)) if self.dice.on else 0.5
+        self.loop.outside(away_s, self._start, one)
 
     def _start(self, one: Server | SimWorker) -> None:
         if isinstance(one, Server):
@@ -243,7 +264,10 @@ class World:
         if steps >= self._next_full:
             self._next_full = steps + FULL_LOOK
             self.watch.everything()
-        if self.dice.on and (self.people.have_opened or steps >= OPENS_BY):
+        if self.dice.on and ((self.people.have_opened and self.oracle.runs) or steps >= OPENS_BY):
+            if not self._next_fault:
+                self._next_user = steps + self._every(self.size.deed_every)
+                self._next_fault = steps + self._every(self.size.event_every)
             if steps >= self._next_user:
                 self._next_user = steps + self._every(self.size.deed_every)
                 self.people.act()
@@ -309,6 +333,14 @@ class World:
         if node is not None and not node.frozen and self._comes(event, f"{node} for {seconds:g} s"):
             self.loop.freeze(node, seconds)
 
+    def _server_slow(self, event: str) -> None:
+        """What it has asked for holds no longer when it acts: another server, or somebody else, came before."""
+        process = self._events.choice(self.servers).process
+        way_s, seconds = self._events.choice((0.3, 2.0, 8.0)), self._events.choice((5.0, 15.0, 40.0))
+        if process is not None and self._comes(event, f"{process} by {way_s:g} s a way, for {seconds:g} s"):
+            process.slow_s = way_s
+            self.loop.outside(seconds, setattr, process, "slow_s", 0.0)
+
     def _worker_drained(self, event: str) -> None:
         worker = self._events.choice(self.workers)
         if worker.loop is not None and self._comes(event, worker.node):
@@ -326,13 +358,13 @@ class World:
     def _outage(self, event: str) -> None:
         profile = self._events.choice(("speech", "drawing", "camera"))
         failure = self._events.choice((FailureType.TRANSIENT, FailureType.INFRASTRUCTURE))
-        seconds = self._events.choice((20.0, 60.0, 150.0))
+        seconds = self._events.choice((10.0, 30.0, 60.0, 150.0))
         if self._comes(event, f"every {profile} fails for {seconds:g} s ({failure})"):
             self.outages[profile] = failure
             self.loop.outside(seconds, self.outages.pop, profile, None)
 
     def _credentials_expired(self, event: str) -> None:
-        profile, seconds = self._events.choice(("speech", "drawing", "camera")), self._events.choice((10.0, 40.0))
+        profile, seconds = self._events.choice(("speech", "drawing", "camera")), self._events.choice((3.0, 10.0, 40.0))
         if self._comes(event, f"of {profile} for {seconds:g} s"):
             self.outages[profile] = FailureType.MISCONFIGURED
             self.loop.outside(seconds, self.outages.pop, profile, None)
@@ -349,15 +381,15 @@ class World:
             self.loop.outside(seconds, setattr, self.coordinator, "away", False)
 
     def _artifacts_away(self, event: str) -> None:
-        seconds = self._events.choice((1.0, 10.0, 40.0))
+        seconds = self._events.choice((1.0, 3.0, 10.0, 40.0))
         if self._comes(event, f"for {seconds:g} s"):
             self.shelf.away = True
             self.loop.outside(seconds, setattr, self.shelf, "away", False)
 
     def _disk_low(self, event: str) -> None:
-        if self._comes(event, "for 15 s"):
+        if self._comes(event, f"for {(seconds := self._events.choice((2.0, 5.0, 15.0))):g} s"):
             self.shelf.low = True
-            self.loop.outside(15.0, setattr, self.shelf, "low", False)
+            self.loop.outside(seconds, setattr, self.shelf, "low", False)
 
     def _artifact_lost(self, event: str) -> None:
         if self.shelf.files and self._comes(event, checksum := self._events.choice(list(self.shelf.files))):
@@ -426,6 +458,8 @@ class World:
         if self.installed == 2 and not self._upgraded:
             self._upgrade()
         for server in self.servers:
+            if server.process is not None:
+                server.process.slow_s = 0.0
             if server.process is not None and (self._ends_hard or self._is_wrong(server.process)):
                 server.crash()
                 if not self.fleet:
@@ -491,13 +525,20 @@ class World:
         return str(left[0]) if left else ""
 
     async def _make_everything(self) -> None:
-        """Whatever happened: who asks for everything gets it."""
+        """Whatever happened: who asks for everything gets it, but for what had failed before and is told only now."""
+        newest = self.watch.newest_claim
+        await self._ask_for_everything()
+        if self.watch.rows("SELECT 1 FROM part WHERE state = 2 AND wanted = 1 AND last_claim BETWEEN 1 AND ?", newest):
+            self.watch.say("a failure of the storm was told late: everything is asked for once more")
+            await self._ask_for_everything()
+        self._everything_is_right()
+
+    async def _ask_for_everything(self) -> None:
         for name, shelved in self.oracle.books.items():
             if shelved.book is not None:
                 self.oracle.accept_charge()
                 await self.people.ask(name, MEDIA, Scope(), accept_charge=True)
         await self._settle("what was asked in the end")
-        self._everything_is_right()
 
     def _everything_is_right(self) -> None:
         for shelved in self.oracle.books.values():
