@@ -98,6 +98,23 @@ def test_a_book_alone_may_use_all_of_it():
     assert len(world.claims(SPEAKER, 200)) == 50
 
 
+def test_a_book_may_use_all_of_it_once_the_other_one_has_not_asked_for_the_whole_period():
+    world = World(Limits(min_quota=MANY, budget_per_type=4))
+    failed(world, 1, book=2)
+    assert len(world.claims(SPEAKER, 9)) == 1
+    world.passes(300.0)
+    failed(world, 4, book=1, first=10)
+    assert len(world.claims(SPEAKER, 9)) == 4
+
+
+def test_a_retry_whose_admission_is_repeated_is_granted_again_and_pays_once():
+    world = World(Limits(min_quota=MANY, budget_per_type=2))
+    for _ in range(3):
+        assert world.admit(1, "d1", retrying=[TRANSIENT]) is Reason.GRANTED
+    assert world.admit(2, "d2", retrying=[TRANSIENT]) is Reason.GRANTED
+    assert world.admit(3, "d3", retrying=[TRANSIENT]) is Reason.BACKOFF
+
+
 def test_half_also_holds_in_admission():
     world = World(Limits(min_quota=MANY, budget_per_type=10))
     world.admit(0, "other", book=2, retrying=[TRANSIENT])

@@ -229,4 +229,20 @@ COORDINATION: tuple[Mutant, ...] = (
         "",
         "coordination/test_era_window.py::test_nobody_is_given_up_in_the_window_and_who_stays_silent_through_it_is_swept_after_it",
     ),
+    fault(
+        "Redis: a book that asked a budget counts twice as long",
+        "coordination/redis/lua/shared/budgets.lua",
+        "one.asked[asked + 1][2] + one.period <= now",
+        "one.asked[asked + 1][2] + 2 * one.period <= now",
+        "coordination/test_budgets_and_quarantine.py"
+        "::test_a_book_may_use_all_of_it_once_the_other_one_has_not_asked_for_the_whole_period",
+    ),
+    fault(
+        "Redis: a retry whose admission is repeated is a duplicate",
+        "coordination/redis/lua/admit.lua",
+        "  elseif mine == assets[at] then\n",
+        "  elseif mine == assets[at] and not any_retries then\n",
+        "coordination/test_budgets_and_quarantine.py"
+        "::test_a_retry_whose_admission_is_repeated_is_granted_again_and_pays_once",
+    ),
 )
