@@ -265,8 +265,8 @@ async def _file(opened: Reading, asset: AssetExport | None) -> Path | None:
         raise CommandError(
             Exit.INCOMPLETE,
             "artifact_missing",
-            "Finished parts are not in the artifact store any more: `animastor make` makes them again, and "
-            "`animastor doctor` says how many there are.",
+            "Finished parts are not in the artifact store any more: `animastor doctor` says how many; a few are made "
+            "again by `animastor make`, many only after `animastor doctor --repair`.",
         )
     return path.absolute()
 
