@@ -9,7 +9,8 @@ the last answer came.
 
 The others are whole trips: scheduler, hub, worker loop, everything that `serve` has, with a backend that has its result
 at once. A request for one asset is opened while nothing else is going on; milliseconds from its commit to the commit
-that makes its asset READY, without a merge step and with one.
+that makes its asset READY, without a merge step and with one. Below each stands its floor of the same run: as many
+empty statements, rows inserted and committed, and empty scripts, one after the other and with as long a rest between.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import asyncpg
 import structlog
 
 from animastor.app import Role, compose_engine, compose_worker
@@ -31,6 +33,7 @@ from animastor.books.model import SceneId
 from animastor.clock import SystemClock
 from animastor.config import Settings
 from animastor.coordination.redis import RedisCoordination
+from animastor.coordination.redis.link import connect
 from animastor.engine.engine import Engine
 from animastor.engine.ports import Accepted, NewRequest, Opened, PartResult, Scope, ScopeKind
 from animastor.engine.reasons import Reason
@@ -149,6 +152,50 @@ async def delivered(
 
 # --- one asset through an idle system ---
 
+REST_S = 0.05  # between two trips: idle again
+
+
+@dataclass(frozen=True)
+class Way:
+    """What one trip waits for, one after the other, as a trace of it shows (`tests/storage/test_storage_messages.py`
+    holds the messages)."""
+
+    messages: int
+    commits: int
+    calls: int
+
+
+ALONE, MERGED = Way(messages=19, commits=2, calls=6), Way(messages=27, commits=3, calls=10)
+
+
+async def floor(what: str, way: Way, count: int) -> str:
+    """A line about bare messages, commits and calls, as many as a trip has."""
+    async with AsyncExitStack() as stack:
+        sql, kv = stack.enter_context(postgres()), stack.enter_context(valkey())
+        database = await asyncpg.connect(sql.url.replace("+asyncpg", ""))
+        stack.push_async_callback(database.close)
+        client = connect(kv.url)
+        stack.push_async_callback(client.aclose)
+        await database.execute("CREATE TABLE kept (word text)")
+        script = await client.script_load("return 1")
+        taken: list[float] = []
+        for _ in range(count):
+            await asyncio.sleep(REST_S)
+            began = time.perf_counter()
+            for _ in range(way.messages):
+                await database.fetch("SELECT 1")
+            for _ in range(way.commits):
+                await database.execute(
+                    "BEGIN; INSERT INTO kept VALUES ('a row as long as an entry of the journal'); COMMIT"
+                )
+            for _ in range(way.calls):
+                await client.execute_command("EVALSHA", script, 1, "{bench}", "x" * 200)  # type: ignore[no-untyped-call]
+            taken.append(time.perf_counter() - began)
+    return (
+        f"| its floor, {what} | {share(taken, 0.5):.1f} | {share(taken, 0.95):.1f} | {share(taken, 0.99):.1f}"
+        f" | {way.messages} messages, {way.commits} commits, {way.calls} calls |"
+    )
+
 
 @dataclass
 class Commits:
@@ -237,7 +284,7 @@ async def trips(what: str, registry: Registry, profiles: dict[str, str], count: 
             async for event in engine.requests.events(opened.request.request_id):
                 if event.ended:
                     break
-            await asyncio.sleep(0.05)  # idle again
+            await asyncio.sleep(REST_S)
     taken = taken[5:]
     return (
         f"| one asset, idle, {what} | {share(taken, 0.5):.1f} | {share(taken, 0.95):.1f} | {share(taken, 0.99):.1f}"
@@ -251,8 +298,10 @@ async def measure(given: argparse.Namespace) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     print("| what | p50 ms | p95 ms | p99 ms | |\n|---|--:|--:|--:|---|", flush=True)
     print(await trips("without a merge", Registry([IMAGE]), {"storyboard": "image"}, given.trips), flush=True)
+    print(await floor("without a merge", ALONE, given.trips), flush=True)
     speech = {ENGLISH.name: AUDIO.name, MERGE: AUDIO.name}
     print(await trips("with a merge", Registry([AUDIO]), speech, given.trips), flush=True)
+    print(await floor("with a merge", MERGED, given.trips), flush=True)
     print(await one_by_one(given.rate, given.senders, given.seconds), flush=True)
 
 
