@@ -118,6 +118,7 @@ class Watch:
         self._claims: dict[str, Given] = {}
         self.newest_claim = 0
         self._unasked: dict[int, Place] = {}  # by claim number
+        self._partless: set[int] = set()  # claim numbers of merges
         self._known: set[int] = set()
         self._dispatches: set[str] = set()
         self._lost_at = float("-inf")
@@ -404,12 +405,16 @@ class Watch:
             place = self.place(job.asset)
             if place.book in self._oracle.books and not self._oracle.covers(place, moved=True):
                 self._unasked[claim.claim_no] = place
-            if job.kind == MERGE:
-                self._merge_claimed(job)
+            if job.kind == MERGE and self._lacks_parts(job):
+                self._partless.add(claim.claim_no)
 
     def given_out(self, claims: Sequence[Claim]) -> None:
-        """8: the queue may hold what nobody asks for any more, but no worker gets it."""
+        """8, 9: the queue may hold what nobody asks for any more, also what has lost its parts with its book, but no
+        worker gets it.
+        """
         for claim in claims:
+            if claim.claim_no in self._partless:
+                self.fail(9, f"a merge of asset {claim.job.asset} is given to a worker, but its parts are not there")
             if place := self._unasked.get(claim.claim_no):
                 self.fail(8, f"a job of {place} is given to a worker, but nobody asks for it")
 
@@ -420,9 +425,8 @@ class Watch:
         if before.heard > self._lost_at:
             self.fail(15, f"{job.kind} of asset {job.asset} is claimed twice; {before.worker} was heard after the loss")
 
-    def _merge_claimed(self, job: Job) -> None:
-        if any(self._shelf.content(one) is None and one not in self._shelf.excused for one in job.inputs):
-            self.fail(9, f"a merge of asset {job.asset} is claimed whose parts are not there")
+    def _lacks_parts(self, merge: Job) -> bool:
+        return any(self._shelf.content(one) is None and one not in self._shelf.excused for one in merge.inputs)
 
     def after_heartbeat(self, worker: Worker, running: Sequence[Running], answers: Sequence[Answer]) -> None:
         """Who was heard of."""

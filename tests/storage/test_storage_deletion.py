@@ -13,7 +13,7 @@ from animastor.books.model import Book
 from animastor.engine.ports import Scope
 from animastor.engine.reasons import Reason
 from animastor.engine.replaying import replay
-from animastor.engine.states import State
+from animastor.engine.states import RequestState, State
 from animastor.protocol import BookKey
 from animastor.storage import artifacts
 from animastor.storage.database import Database
@@ -138,6 +138,17 @@ async def test_from_the_first_moment_nothing_of_it_starts_and_its_name_is_free(
     while not (await storage.delete_some(key)).done:
         await storage.mark_released(await storage.unreleased(100))
     assert [row.book_key for row in await storage.books()] == [again]
+
+
+async def test_a_request_that_went_with_its_book_while_it_was_being_entered_is_over(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    """As when a slow server enters what another one has deleted since."""
+    key = await driver.save(book())
+    opened = await driver.open(key)
+    await _delete(storage, key)
+    entered = await storage.enter(opened.request.request_id, 1)
+    assert (entered.entered, entered.done, entered.state) == (0, True, RequestState.CANCELLED)
 
 
 async def test_what_another_book_uses_stays(driver: Driver, storage: SqlStorage) -> None:

@@ -129,9 +129,11 @@ _ADVANCE = Statement(
 
 
 def enter(connection: Connection, registry: Registry, request_id: int, limit: int) -> Entered:
-    """Enter the next chunk of a `preparing` request; `done` at once when it is in another state."""
+    """Enter the next chunk of a `preparing` request; `done` at once when it is in another state, or has gone."""
     lock_request(connection, request_id)
-    cursor = fetch(connection, _CURSOR, id=request_id)[0]
+    cursor = next(iter(fetch(connection, _CURSOR, id=request_id)), None)
+    if cursor is None:  # deleted with its book by somebody else since it was listed
+        return Entered(0, True, RequestState.CANCELLED)
     if cursor.state != RequestState.PREPARING:
         return Entered(0, True, RequestState(cursor.state))
     size = min(limit, CHUNK)
