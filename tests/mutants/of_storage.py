@@ -144,9 +144,17 @@ STORAGE: tuple[Mutant, ...] = (
     fault(
         "a failure counts without its claim number",
         "storage/attempts.py",
-        "      AND part.last_claim < f.claim\n",
-        "",
+        "(part.last_claim < f.claim OR (f.word",
+        "(1 = 1 OR (f.word",
         "storage/test_storage_failures.py::test_a_failure_is_counted_once_and_one_of_an_older_claim_never",
+    ),
+    fault(
+        "what may have been paid for is forgotten when its worker was taken for dead",
+        "storage/attempts.py",
+        "OR (f.word = :uncertain AND part.code <> :uncertain))",
+        "OR (f.word = :uncertain AND part.code <> :uncertain AND 1 = 0))",
+        "storage/test_storage_failures.py"
+        "::test_what_may_have_been_paid_for_is_given_up_also_when_its_worker_was_taken_for_dead_before",
     ),
     fault(
         "a retry waits for nothing",

@@ -53,6 +53,7 @@ class Ask:
     over: bool = False
     answered: bool = False
     kind: str = "make"
+    accepts: bool = False  # that something is paid for twice
     replaced: bool = False  # by a later one: what it ran is let go soon, but nobody waits for that
     paused: bool = False  # its pause has returned
     without: list[tuple[Scope, frozenset[str]]] = field(default_factory=list)  # what a cancel has taken out of it
@@ -100,6 +101,7 @@ class Oracle:
     made: set[str] = field(default_factory=set)  # hashes of what was accepted, for whatever asset
     answers: Counter[str] = field(default_factory=Counter)
     uncertain: dict[tuple[int, str], str] = field(default_factory=dict)  # (asset, hash) that may be paid for → job
+    told: set[tuple[str, int]] = field(default_factory=set)  # claims whose lost answers were reported
     gone: set[str] = field(default_factory=set)  # worker instances that were killed
 
     # --- what backends and workers say ---
@@ -130,8 +132,10 @@ class Oracle:
             self.made.add(claim.job.input_hash)
 
     def failed(self, claim: Claim, code: str, answer: str) -> None:
-        """A worker was told that its failure counts: what may have been paid for is not paid for again."""
-        if code == Reason.UNCERTAIN and answer == Reason.COUNTED:
+        """A worker was answered: what may have been paid for is not paid for again, whatever its claim is by now."""
+        told = (claim.job.job_id, claim.claim_no)
+        if code == Reason.UNCERTAIN and answer in (Reason.COUNTED, Reason.STALE_CLAIM) and told not in self.told:
+            self.told.add(told)
             self.uncertain[claim.job.asset, claim.job.input_hash] = claim.job.job_id
 
     def may_be_charged_again(self, asset: int, hash_: str) -> bool:
@@ -139,9 +143,12 @@ class Oracle:
         claimed after that, its bytes are lost, and it is ordered anew."""
         return (asset, hash_) in self.uncertain and hash_ not in self.made
 
-    def accept_charge(self) -> None:
-        """A person accepts that something is paid twice; what, only the engine knows."""
-        self.uncertain.clear()
+    def accept_charge(self, key: str) -> None:
+        """A request is said, answered or open. Where a person accepts that something is paid twice, that holds for all
+        that it finds until all of it has been entered; what that is, only the engine knows.
+        """
+        if any(ask.key == key and ask.accepts for ask in self.asks):
+            self.uncertain.clear()
 
     def worker_gone(self, key: str) -> None:
         """A worker was killed."""

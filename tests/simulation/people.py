@@ -255,11 +255,13 @@ class People:
         self._asked += 1
         wanted = frozenset(need for one in media for need in NEEDS[one])
         ask = Ask(name, scope, wanted, f"ask-{self._asked}", kind=more.get("kind", "make"))
+        ask.accepts = bool(more.get("accept_charge"))
         before = [
             one for one in oracle.asks if one.answered and not one.over and one.book == name and one.kind == "make"
         ]
         oracle.resume(name)  # a `make` for the same goes on with what was paused
         oracle.asks.append(ask)
+        oracle.accept_charge(ask.key)
         new = NewRequest(book_key=key, scope=scope, media=media, idempotency_key=ask.key, **more)
 
         async def asking(process: Process) -> Any:
@@ -274,6 +276,7 @@ class People:
         finally:
             oracle.books[name].resuming -= 1
         ask.request_id, ask.answered, ask.media = opened.request.request_id, True, frozenset(opened.request.media)
+        oracle.accept_charge(ask.key)
         self._world.watch.say(f"request {ask.request_id} for {', '.join(media)} over {scope.kind} of {name}")
         for one in before if ask.kind == "make" else ():
             if one.scope != scope or one.media != ask.media:
@@ -315,7 +318,6 @@ class People:
     async def _accept_charge(self, name: str) -> None:
         shelved = self._world.oracle.books.get(name)
         if shelved is not None and shelved.book is not None:
-            self._world.oracle.accept_charge()
             await self.ask(name, MEDIA, self._scope(shelved.book), kind="retry", accept_charge=True)
 
     async def _choose_take(self, name: str) -> None:

@@ -117,8 +117,7 @@ class Watch:
         self._released: dict[str, float] = {}
         self._claims: dict[str, Given] = {}
         self.newest_claim = 0
-        self._unasked: dict[int, Place] = {}  # by claim number
-        self._partless: set[int] = set()  # claim numbers of merges
+        self._for_nobody: dict[int, tuple[int, str]] = {}  # claim number → invariant, why no worker may get it
         self._known: set[int] = set()
         self._dispatches: set[str] = set()
         self._lost_at = float("-inf")
@@ -177,6 +176,8 @@ class Watch:
             elif what == "request":
                 self.transitions[f"request {row[2]} → {row[3]}"] += 1
                 self.say(f"{name}: request {row[1]} {row[2]} → {row[3]}")
+                for (key,) in self.rows("SELECT idempotency_key FROM request WHERE id = ? AND state = 'open'", row[1]):
+                    self._oracle.accept_charge(key)
             elif what == "part-":
                 self._part_gone(row)
             elif what == "asset-":
@@ -400,23 +401,27 @@ class Watch:
             self._claims[job.job_id] = Given(job.asset, claim.claim_no, worker.key, now, job.timeout_s, now, now)
             self._oracle.claimed(claim)
             self.say(f"claim {claim.claim_no & 0xFFFF} of {job.kind} for asset {job.asset} by {worker.key}")
-            if self._oracle.may_be_charged_again(job.asset, job.input_hash):
-                self.fail(15, f"{job.kind} of asset {job.asset} may be paid for a second time, and nobody has agreed")
-            place = self.place(job.asset)
-            if place.book in self._oracle.books and not self._oracle.covers(place, moved=True):
-                self._unasked[claim.claim_no] = place
-            if job.kind == MERGE and self._lacks_parts(job):
-                self._partless.add(claim.claim_no)
+            if wrong := self._why_not(job):
+                self._for_nobody[claim.claim_no] = wrong
+
+    def _why_not(self, job: Job) -> tuple[int, str] | None:
+        """The queue may hold what nobody asks for any more, what was given up, and what lost its parts with its book:
+        the hub asks the database before a worker gets it.
+        """
+        what, place = f"{job.kind} of asset {job.asset}", self.place(job.asset)
+        if self._oracle.may_be_charged_again(job.asset, job.input_hash):
+            return 15, f"{what} may be paid for a second time, and nobody has agreed"
+        if place.book in self._oracle.books and not self._oracle.covers(place, moved=True):
+            return 8, f"{what}, {place}, is given to a worker, but nobody asks for it"
+        if job.kind == MERGE and self._lacks_parts(job):
+            return 9, f"{what} is given to a worker, but its parts are not there"
+        return None
 
     def given_out(self, claims: Sequence[Claim]) -> None:
-        """8, 9: the queue may hold what nobody asks for any more, also what has lost its parts with its book, but no
-        worker gets it.
-        """
+        """8, 9, 15: what no worker may get."""
         for claim in claims:
-            if claim.claim_no in self._partless:
-                self.fail(9, f"a merge of asset {claim.job.asset} is given to a worker, but its parts are not there")
-            if place := self._unasked.get(claim.claim_no):
-                self.fail(8, f"a job of {place} is given to a worker, but nobody asks for it")
+            if wrong := self._for_nobody.get(claim.claim_no):
+                self.fail(*wrong)
 
     def _may_claim_again(self, job: Job, before: Given) -> None:
         """The claim before was neither settled nor swept: then only the store's loss explains it."""

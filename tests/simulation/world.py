@@ -536,7 +536,6 @@ class World:
     async def _ask_for_everything(self) -> None:
         for name, shelved in self.oracle.books.items():
             if shelved.book is not None:
-                self.oracle.accept_charge()
                 await self.people.ask(name, MEDIA, Scope(), accept_charge=True)
         await self._settle("what was asked in the end")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from world import PICTURE, SOUND, Driver, Time, Work, book, chapter, scene, unit
 
@@ -44,6 +46,26 @@ async def test_a_failure_is_counted_once_and_one_of_an_older_claim_never(driver:
     ((active,),) = [await storage.active(0, 10)]
     assert active.missing[0].retry_of is FailureType.TRANSIENT
     assert active.missing[0].not_before == pytest.approx(counted.not_before)
+
+
+async def test_what_may_have_been_paid_for_is_given_up_also_when_its_worker_was_taken_for_dead_before(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    """Whoever was silent for too long is counted by a sweep; what it says later must not be lost (CONTRACT 9)."""
+    key, work = await _one_sound(driver)
+    silent = driver.failure(work, work.missing[0], failure=FailureType.INFRASTRUCTURE)
+    later = driver.failure(work, work.missing[0])
+    paid = replace(silent, failure=FailureType.PERMANENT, code=Reason.UNCERTAIN)
+    await storage.count_failures([silent])
+    await storage.count_failures([later])
+    first, same = await storage.count_failures([paid, replace(later, claim_no=later.claim_no + 1)])
+    assert (first.reason, first.lost, first.ended) == (Reason.COUNTED, True, Ended(work.asset, work.dispatch_id))
+    assert (same.reason, same.lost) == (Reason.STALE_CLAIM, True)
+    await storage.mark_released([Ended(work.asset, work.dispatch_id)])
+    await driver.request(key, media=("sound",), accept_charge=True)
+    assert len((await driver.start("sound"))[0].missing) == 1
+    (again,) = await storage.count_failures([paid])  # its answer was lost: told once more, long after it was accepted
+    assert (again.reason, again.lost) == (Reason.STALE_CLAIM, False)
 
 
 async def test_a_part_is_lost_at_its_limit_and_the_asset_fails_with_the_last_error(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -41,15 +41,18 @@ _READ = Statement(
 )
 _COUNT = Statement(
     "count_failures",
-    "Counts where the part is still to be made and no later claim was counted.",
+    "Counts where the part is still to be made and neither this nor a later claim was counted. What may have been paid"
+    " for always counts, once: also of a claim that was taken for dead before it was heard again, else the job would be"
+    " paid for a second time.",
     """
     UPDATE part SET attempts = attempts + f.tries, infra_attempts = infra_attempts + f.infra,
-        vanished = vanished + f.gone, corrupt = corrupt + f.bad, last_claim = f.claim, not_before = f.later,
+        vanished = vanished + f.gone, corrupt = corrupt + f.bad, not_before = f.later,
+        last_claim = CASE WHEN last_claim < f.claim THEN f.claim ELSE last_claim END,
         failure = f.type, code = f.word, message = f.text, worker = f.by,
         state = CASE WHEN f.lost = 1 THEN {PART_LOST} ELSE {PART_MISSING} END
     FROM {failures} AS f
     WHERE part.asset = f.of_asset AND part.hash = f.of_hash AND part.state = {PART_MISSING}
-      AND part.last_claim < f.claim
+      AND (part.last_claim < f.claim OR (f.word = :uncertain AND part.code <> :uncertain))
     RETURNING part.asset, part.hash
     """,
     failures={
@@ -94,27 +97,41 @@ class _Moved:
 
 
 def count_failures(connection: Connection, registry: Registry, failures: Sequence[PartFailure]) -> list[Counted]:
-    """Count failures; the n-th answer belongs to the n-th. Of one part, the failure of the newest claim counts."""
+    """Count failures; the n-th answer belongs to the n-th.
+
+    Of one part, the failure of the newest claim counts, and before it what may have been paid for.
+    """
     lock_assets(connection, (one.asset for one in failures))
     newest: dict[tuple[int, str], PartFailure] = {}
     for one in failures:
         key = (one.asset, one.hash)
-        if key not in newest or newest[key].claim_no < one.claim_no:
+        if key not in newest or _weight(newest[key]) < _weight(one):
             newest[key] = one
     rows = {(row.asset, row.hash): row for row in fetch(connection, _READ, keys=sorted(newest))}
     judged = {key: judge(registry, rows[key], newest[key]) for key in rows}
     at = now(connection)
     given = [_given(newest[key], one, at) for key, one in sorted(judged.items())]
-    counted = {(row.asset, row.hash) for row in fetch(connection, _COUNT, failures=given)} if given else set()
+    counted = {(row.asset, row.hash) for row in _count(connection, given)}
     _journal(connection, rows, newest, judged, counted, at)
     _journal_late(connection, [one for one in failures if (one.asset, one.hash) not in counted and _is_late(one, rows)])
     moved = _derive(connection, registry, [rows[key] for key in sorted(counted)], at)
-    return [
-        _answer(one, rows.get((one.asset, one.hash)), judged.get((one.asset, one.hash)), moved, at)
-        if (one.asset, one.hash) in counted and newest[one.asset, one.hash] is one
-        else _stale(one, rows.get((one.asset, one.hash)))
-        for one in failures
-    ]
+    answers: list[Counted] = []
+    for one in failures:
+        key = (one.asset, one.hash)
+        if key not in counted:
+            answers.append(_stale(one, rows.get(key)))
+            continue
+        answer = _answer(one, rows[key], judged[key], moved, at)
+        answers.append(answer if newest[key] is one else replace(answer, reason=Reason.STALE_CLAIM))
+    return answers
+
+
+def _weight(failure: PartFailure) -> tuple[bool, int]:
+    return failure.code == Reason.UNCERTAIN, failure.claim_no
+
+
+def _count(connection: Connection, given: Sequence[tuple[object, ...]]) -> Sequence[Any]:
+    return fetch(connection, _COUNT, failures=given, uncertain=Reason.UNCERTAIN.value) if given else ()
 
 
 def judge(registry: Registry, row: Any, failure: PartFailure) -> _Judged:
@@ -236,9 +253,7 @@ def _wait(
     moved.ended.update({one.asset: one.ended for one in step_back(connection, registry, steps)})
 
 
-def _answer(failure: PartFailure, row: Any, judged: _Judged | None, moved: _Moved, at: float) -> Counted:
-    assert row is not None, "a counted failure has a part"
-    assert judged is not None, "a counted failure was judged"
+def _answer(failure: PartFailure, row: Any, judged: _Judged, moved: _Moved, at: float) -> Counted:
     running = row.state == State.GENERATING and failure.asset not in moved.ended
     return Counted(
         reason=Reason.COUNTED,
