@@ -101,7 +101,7 @@ class Oracle:
     made: set[str] = field(default_factory=set)  # hashes of what was accepted, for whatever asset
     answers: Counter[str] = field(default_factory=Counter)
     uncertain: dict[tuple[int, str], str] = field(default_factory=dict)  # (asset, hash) that may be paid for → job
-    told: set[tuple[str, int]] = field(default_factory=set)  # claims whose lost answers were reported
+    charges: set[tuple[str, int]] = field(default_factory=set)  # (job, claim number) whose charge nobody has accepted
     gone: set[str] = field(default_factory=set)  # worker instances that were killed
 
     # --- what backends and workers say ---
@@ -132,11 +132,16 @@ class Oracle:
             self.made.add(claim.job.input_hash)
 
     def failed(self, claim: Claim, code: str, answer: str) -> None:
-        """A worker was answered: what may have been paid for is not paid for again, whatever its claim is by now."""
-        told = (claim.job.job_id, claim.claim_no)
-        if code == Reason.UNCERTAIN and answer in (Reason.COUNTED, Reason.STALE_CLAIM) and told not in self.told:
-            self.told.add(told)
+        """A worker was answered: what may have been paid for is not paid for again, whatever its claim is by now. One
+        that is told again after somebody has accepted its charge says nothing new.
+        """
+        new = answer == Reason.STALE_CLAIM and (claim.job.job_id, claim.claim_no) in self.charges
+        if code == Reason.UNCERTAIN and (answer == Reason.COUNTED or new):
             self.uncertain[claim.job.asset, claim.job.input_hash] = claim.job.job_id
+
+    def charged(self, claim: Claim) -> None:
+        """A backend may have been paid; its answer was lost."""
+        self.charges.add((claim.job.job_id, claim.claim_no))
 
     def may_be_charged_again(self, asset: int, hash_: str) -> bool:
         """Whether a job may be paid for twice. What was made once, for whatever asset, may be used for all; when it is
@@ -149,6 +154,7 @@ class Oracle:
         """
         if any(ask.key == key and ask.accepts for ask in self.asks):
             self.uncertain.clear()
+            self.charges.clear()
 
     def worker_gone(self, key: str) -> None:
         """A worker was killed."""

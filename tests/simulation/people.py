@@ -197,6 +197,7 @@ class People:
             if shelved.book is not None and shelved.book != book:
                 self._before[name] = shelved.book
             shelved.key, shelved.book, shelved.narrator = saved.book_key, book, voice
+            oracle.forget_what_left(name, book)  # also what was cancelled while it was on its way
             shelved.saved_at = self._world.loop.elapsed
             self._world.watch.say(f"{name} is saved (revision {saved.revision})")
         finally:
@@ -502,6 +503,7 @@ class People:
                 ask.over = True
         else:
             shelved.book = _without(shelved.book, scope)
+            self._world.oracle.forget_what_left(name, shelved.book)
         self._world.watch.say(f"{scope.kind if scope else 'all'} of {name} has been deleted")
 
     def _scope(self, book: Book) -> Scope:

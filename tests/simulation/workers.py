@@ -101,6 +101,7 @@ class SimRunner:
             if dice.strikes(fate, claim.job.kind):
                 raise BackendError(failure, "made_up", f"simulated: {fate}")
         if claim.job.kind in PAID and dice.strikes("paid call unanswered", claim.job.kind):
+            self._world.oracle.charged(claim)
             raise BackendError(FailureType.PERMANENT, Reason.UNCERTAIN, "simulated: it may have been paid")
         content = self._content(work)
         if dice.strikes("backend empty", claim.job.kind):

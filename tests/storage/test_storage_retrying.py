@@ -7,7 +7,8 @@ from sqlalchemy import Connection, text
 from world import ALL, Driver, book, chapter, scene
 
 from animastor.books.model import Book
-from animastor.engine.ports import Scope, ScopeKind
+from animastor.engine.ports import Cancel, RollBack, Scope, ScopeKind
+from animastor.engine.reasons import Reason
 from animastor.engine.states import State
 from animastor.protocol import BookKey, FailureType
 from animastor.storage.database import Database
@@ -71,6 +72,21 @@ async def test_what_a_failed_clip_requires_and_was_cancelled_is_entered_with_it(
     await storage.bytes_missing([row[0] for row in await storage.artifacts_after("", 100)])
     await driver.replan()
     assert State.DIRTY in {state for (_, media), state in (await driver.states(key)).items() if media == "picture"}
+    assert await _retry(driver, key, ("picture", "clip")) == {"a"}
+
+
+async def test_what_still_waits_for_something_that_was_taken_back_gets_it_from_a_retry(
+    driver: Driver, storage: SqlStorage
+) -> None:
+    """Its request was cancelled, and not looked through yet: the retry carries it on, with what it requires."""
+    key = await driver.save(_tale())
+    first = await driver.request(key, ("picture", "clip"), Scope(ScopeKind.SCENE, "1", "a"))
+    (work,) = await driver.start("picture")
+    await storage.cancel(Cancel(key, (first.request.request_id,)))
+    await storage.roll_back([RollBack(work.asset, work.dispatch_id, Reason.RESTART)])
+    states = await driver.states(key)
+    assert (states["a", "picture"], states["a", "clip"]) == (State.DIRTY, State.PENDING)
+    await storage.mark_released(await storage.unreleased(100))
     assert await _retry(driver, key, ("picture", "clip")) == {"a"}
 
 

@@ -45,8 +45,9 @@ _COUNT = Statement(
     " for always counts, once: also of a claim that was taken for dead before it was heard again, else the job would be"
     " paid for a second time.",
     """
-    UPDATE part SET attempts = attempts + f.tries, infra_attempts = infra_attempts + f.infra,
-        vanished = vanished + f.gone, corrupt = corrupt + f.bad, not_before = f.later,
+    UPDATE part SET attempts = attempts + CASE WHEN last_claim < f.claim THEN f.tries ELSE 0 END,
+        infra_attempts = infra_attempts + f.infra, vanished = vanished + f.gone, corrupt = corrupt + f.bad,
+        not_before = f.later,
         last_claim = CASE WHEN last_claim < f.claim THEN f.claim ELSE last_claim END,
         failure = f.type, code = f.word, message = f.text, worker = f.by,
         state = CASE WHEN f.lost = 1 THEN {PART_LOST} ELSE {PART_MISSING} END

@@ -164,7 +164,9 @@ def enter_required(connection: Connection, registry: Registry, waiting: Sequence
 
 
 class _Entering:
-    """One chunk of a request. A `retry` enters what FAILED, and what that requires and is not on its way."""
+    """One chunk of a request. A `retry` enters what FAILED, and what rests although that requires it, or something that
+    is PENDING: whoever asked for that one may have taken it back since.
+    """
 
     def __init__(self, connection: Connection, registry: Registry, request_id: int, cursor: Any) -> None:
         self._connection = connection
@@ -188,7 +190,8 @@ class _Entering:
 
     def _failed_with_needs(self, rows: Sequence[Any]) -> Sequence[Any]:
         failed = [row for row in rows if row.state == State.FAILED]
-        needs = {(row.scene_key, need) for row in failed for need in self._registry.closed([row.media])}
+        wanting = [row for row in rows if row.state in (State.FAILED, State.PENDING)]
+        needs = {(row.scene_key, need) for row in wanting for need in self._registry.closed([row.media])}
         found = fetch(self._connection, _RESTING_BESIDE, needs=sorted(needs)) if needs else ()
         return [*failed, *found]
 
