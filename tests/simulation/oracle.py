@@ -132,11 +132,11 @@ class Oracle:
             self.made.add(claim.job.input_hash)
 
     def failed(self, claim: Claim, code: str, answer: str) -> None:
-        """A worker was answered: what may have been paid for is not paid for again, whatever its claim is by now. One
-        that is told again after somebody has accepted its charge says nothing new.
+        """A worker was answered: what may have been paid for is not paid for again, whatever its claim is by now. When
+        somebody has accepted charges meanwhile, it may be among them.
         """
-        new = answer == Reason.STALE_CLAIM and (claim.job.job_id, claim.claim_no) in self.charges
-        if code == Reason.UNCERTAIN and (answer == Reason.COUNTED or new):
+        heard = answer in (Reason.COUNTED, Reason.STALE_CLAIM)
+        if code == Reason.UNCERTAIN and heard and (claim.job.job_id, claim.claim_no) in self.charges:
             self.uncertain[claim.job.asset, claim.job.input_hash] = claim.job.job_id
 
     def charged(self, claim: Claim) -> None:

@@ -48,6 +48,15 @@ async def test_switching_a_layer_off_is_a_cancel_and_switching_it_on_starts_noth
     assert (await storage.set_layers(key, {"picture_enabled": True})).changed == {}
 
 
+async def test_a_request_that_ends_with_a_layer_is_looked_through_at_once(driver: Driver, storage: SqlStorage) -> None:
+    """Else what it runs would be given to workers until the next reconciliation finds it."""
+    key = await driver.save(book())
+    opened = await driver.request(key, media=("sound",))
+    await driver.start("sound")
+    answer = await storage.set_layers(key, {"sound_enabled": False})
+    assert list(answer.requests) == [opened.request.request_id]
+
+
 async def test_what_is_set_stays_when_the_book_is_edited_and_can_be_given_back(
     driver: Driver, storage: SqlStorage
 ) -> None:

@@ -56,10 +56,10 @@ def set_layers(
             held[name] = value
     now = effective(registry, own, held)
     changed = {name: value for name, value in now.items() if value != before[name]}
-    _write(connection, registry, book_key, held, now)
-    if changed:
-        _follow(connection, registry, book_key, changed, row.disabled.split())
     sweeping = [one.request_id for one in unfinished_of(connection, book_key)] if changed else []
+    _write(connection, registry, book_key, held, now)
+    if changed:  # a request that wanted nothing else ends with it, and has to be looked through as well
+        _follow(connection, registry, book_key, changed, row.disabled.split())
     return LayersSet(now, changed, tuple(sweeping))
 
 
