@@ -281,7 +281,7 @@ class People:
         self._world.watch.say(f"request {ask.request_id} for {', '.join(media)} over {scope.kind} of {name}")
         for one in before if ask.kind == "make" else ():
             if one.scope != scope or one.media != ask.media:
-                one.over, one.replaced = True, not one.over
+                one.over, one.replaced = True, one.replaced or not one.over
         return ask.request_id
 
     async def _cancel(self, name: str) -> None:
