@@ -17,6 +17,8 @@ from animastor.media.registry import Registry
 from animastor.media.types import PlanInput, Planned
 from animastor.protocol import MERGE, Claim, FailureType, Worker
 
+HOUR = 3600.0  # whoever sets a machine's clock, or its summer time, may be wrong by it
+
 
 async def _states(stage: Stage) -> dict[str, list[State]]:
     found: dict[str, list[State]] = {}
@@ -111,8 +113,10 @@ def test_a_long_back_off_holds_no_slot() -> None:
     Stage().run(play)
 
 
-def test_a_misconfigured_backend_gives_its_job_back_uncounted() -> None:
+@pytest.mark.parametrize("wrong_by", [0.0, HOUR, -HOUR])
+def test_a_misconfigured_backend_gives_its_job_back_uncounted_and_at_once(wrong_by: float) -> None:
     async def play(stage: Stage) -> None:
+        stage.wrong_by = wrong_by
         key = await stage.save(plain_book("tale", scenes=1, units=1))
         stage.crew.fate = _only("chunk", Fate(failure=FailureType.MISCONFIGURED, code="no_voice"), first=6)
         async with stage.playing() as engine:
@@ -295,8 +299,10 @@ def test_a_merge_that_blames_a_broken_part_gets_it_made_again() -> None:
     Stage().run(play)
 
 
-def test_a_backend_that_fails_opens_the_breaker_which_tests_and_closes_again() -> None:
+@pytest.mark.parametrize("wrong_by", [0.0, HOUR, -HOUR])
+def test_a_backend_that_fails_opens_the_breaker_which_tests_and_closes_again(wrong_by: float) -> None:
     async def play(stage: Stage) -> None:
+        stage.wrong_by = wrong_by
         key = await stage.save(plain_book("tale", scenes=6, units=1))
         broken_until = stage.clock.now() + 100.0
         stage.crew.fate = lambda claim, times: Fate(

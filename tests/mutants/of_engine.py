@@ -6,6 +6,13 @@ from .mutant import Mutant, fault
 
 ENGINE: tuple[Mutant, ...] = (
     fault(
+        "a job that is given back waits for the clock of whoever gives it back",
+        "engine/completing.py",
+        "            requeue_at=0.0,",
+        "            requeue_at=1_700_003_600.0,",
+        "engine/test_failing.py::test_a_misconfigured_backend_gives_its_job_back_uncounted_and_at_once",
+    ),
+    fault(
         "bytes that are gone leave READY assets as they are",
         "engine/losses.py",
         "        assets += await storage.bytes_missing([checksum for (checksum, _), _ in batch])\n",

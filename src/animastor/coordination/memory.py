@@ -204,7 +204,7 @@ class MemoryCoordination:
             leases=len(pair.leases),
             circuit=pair.breaker.state,
             profiles=self._fleet.profiles(pair.pair.lane, now),
-            circuit_until=pair.breaker.cooled_at,
+            circuit_left=max(0.0, pair.breaker.cooled_at - now),
         )
 
     def _selected_pair(self, of: Selection) -> PairRecord | None:

@@ -100,7 +100,6 @@ class Core:
             releaser=self.releaser,
             replanner=self.replanner,
             observer=self.observer,
-            clock=clock,
             bell=self.bell,
             changes=self.changes,
         )

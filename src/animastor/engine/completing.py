@@ -26,7 +26,7 @@ from animastor.engine.releasing import Releaser
 from animastor.engine.replanning import Replanner
 from animastor.engine.waking import Bell, Changes
 from animastor.frozen import quick
-from animastor.protocol import MERGE, AssetId, Clock, DispatchId, FailureType, Job, JobId, Ticket, job_id
+from animastor.protocol import MERGE, AssetId, DispatchId, FailureType, Job, JobId, Ticket, job_id
 
 BATCH = 200  # of what is owed
 
@@ -66,7 +66,6 @@ class Successors:
         releaser: Releaser,
         replanner: Replanner,
         observer: Observer,
-        clock: Clock,
         bell: Bell,
         changes: Changes,
     ) -> None:
@@ -78,7 +77,6 @@ class Successors:
         self._releaser = releaser
         self._replanner = replanner
         self._observer = observer
-        self._clock = clock
         self._bell = bell
         self._changes = changes
 
@@ -149,7 +147,7 @@ class Successors:
             FailureType.MISCONFIGURED,
             called_backend=False,
             counted=False,
-            requeue_at=self._clock.now(),
+            requeue_at=0.0,  # whatever the time is here: a clock may be wrong by an hour
         )
         await self._coordination.settle([verdict])
         await self._observer.misconfigured(ticket, code, message)

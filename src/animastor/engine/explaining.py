@@ -187,9 +187,9 @@ class Explainer:
         status = found.pairs[Pair(asset.media, asset.lane)]
         if found.gate is not None:
             yield found.closed or wording.closed(found.gate)
-        reason = kept_out(status, found.scene.now)
+        reason = kept_out(status)
         if reason is not None:
-            yield wording.pair_closed(reason, status, found.scene.now)
+            yield wording.pair_closed(reason, status)
         elif asset.parts and asset.planned and not is_served(_profiles(asset), status.profiles):
             yield wording.unserved(_profiles(asset))
         elif asset.reason in wording.REFUSED:

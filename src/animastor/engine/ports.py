@@ -215,7 +215,7 @@ class PairStatus:
     leases: int
     circuit: Circuit
     profiles: frozenset[str]  # served by an able worker of the lane
-    circuit_until: float = 0.0  # when an open breaker lets a test through
+    circuit_left: float = 0.0  # seconds until an open breaker lets a test through
 
     @property
     def free(self) -> int:

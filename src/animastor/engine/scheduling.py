@@ -166,7 +166,7 @@ class Scheduler:
         if await self._welcome(frozenset().union(*(status.profiles for status in statuses))):
             tick.due = None
         for status in statuses:
-            if kept_out(status, self._clock.now()) is None and (tick.due is None or status.pair in tick.due):
+            if kept_out(status) is None and (tick.due is None or status.pair in tick.due):
                 pair = f"{status.pair.media}/{status.pair.lane}"
                 await self._isolation.step(f"dispatching {pair}", self._dispatch_in_turn(pair, status, tick))
 

@@ -8,11 +8,11 @@ from animastor.engine.ports import Circuit, PairStatus
 from animastor.engine.reasons import Reason
 
 
-def kept_out(status: PairStatus, now: float) -> Reason | None:
+def kept_out(status: PairStatus) -> Reason | None:
     """Why a pair is not asked what is due: no able worker at all, a breaker that has not cooled, no free slot."""
     if not status.profiles:
         return Reason.NO_WORKER
-    if status.circuit is Circuit.OPEN and now < status.circuit_until:
+    if status.circuit is Circuit.OPEN and status.circuit_left > 0:
         return Reason.CIRCUIT_OPEN
     return Reason.BACKPRESSURE if status.free <= 0 else None
 

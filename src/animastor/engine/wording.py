@@ -98,12 +98,12 @@ def closed(reason: Reason) -> str:
     return SENTENCES.get(reason) or REFUSED.get(reason) or f"nothing may start ({reason})"
 
 
-def pair_closed(reason: Reason, status: PairStatus, now: float) -> str:
+def pair_closed(reason: Reason, status: PairStatus) -> str:
     """Nothing of its kind may start."""
     if reason is Reason.NO_WORKER:
         return f"there is no worker for {status.pair.media}"
     if reason is Reason.CIRCUIT_OPEN:
-        left = span(status.circuit_until - now)
+        left = span(status.circuit_left)
         return f"{status.pair.media} failed many times in a row: a test is let through in {left}"
     return slots(status)
 

@@ -170,8 +170,8 @@ def decode_leases(answer: bytes) -> list[Lease]:
 def decode_pairs(answer: bytes, pairs: Sequence[Pair]) -> list[PairStatus]:
     """The rows of `pairs.lua`."""
     return [
-        PairStatus(pair, quota, leases, Circuit(circuit), frozenset(profiles), float(until))
-        for pair, (quota, leases, circuit, until, *profiles) in zip(pairs, orjson.loads(answer), strict=True)
+        PairStatus(pair, quota, leases, Circuit(circuit), frozenset(profiles), float(left))
+        for pair, (quota, leases, circuit, left, *profiles) in zip(pairs, orjson.loads(answer), strict=True)
     ]
 
 
